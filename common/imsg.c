@@ -1,0 +1,816 @@
+/*
+ * Channels and messages: sending, receiving, and the checks of protocol.h.
+ */
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "imsg_internal.h"
+#include "log.h"
+
+#define PIPEFS	0x50495045	/* PIPEFS_MAGIC, linux/magic.h */
+#define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static int tracing;
+
+void
+channel_trace(int on)
+{
+	tracing = on;
+}
+
+static void
+close_fds(int *fds, unsigned n)
+{
+	int saved = errno;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		if (fds[i] != -1)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+	errno = saved;
+}
+
+static void
+imsg_free(struct imsg *m)
+{
+	if (m == NULL)
+		return;
+	close_fds(m->fds, m->nfds);
+	enc_free(m->enc);
+	free(m);
+}
+
+/* ---- a channel's life ---- */
+
+int
+channel_pair(int fds[2])
+{
+	return (socketpair(AF_UNIX,
+	    SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds));
+}
+
+struct channel *
+channel_new(int fd, enum channel_kind kind, enum channel_end end,
+    const struct channel_ops *ops, void *arg)
+{
+	struct channel *ch;
+
+	if ((ch = calloc(1, sizeof(*ch))) == NULL) {
+		close(fd);
+		return (NULL);
+	}
+	ch->fd = fd;
+	ch->kind = kind;
+	ch->end = end;
+	ch->state = ST_UP;
+	ch->ops = ops;
+	ch->arg = arg;
+	TAILQ_INIT(&ch->queue);
+	return (ch);
+}
+
+static void
+channel_drop_queue(struct channel *ch)
+{
+	struct imsg *m;
+
+	while ((m = TAILQ_FIRST(&ch->queue)) != NULL) {
+		TAILQ_REMOVE(&ch->queue, m, entry);
+		imsg_free(m);
+	}
+	ch->queued_bytes = 0;
+	ch->queued_count = 0;
+}
+
+void
+channel_hold(struct channel *ch)
+{
+	ch->holds++;
+}
+
+int
+channel_release(struct channel *ch)
+{
+	if (--ch->holds > 0 || !ch->freed)
+		return (ch->freed);
+	free(ch);
+	return (1);
+}
+
+void
+channel_free(struct channel *ch)
+{
+	if (ch == NULL || ch->freed)
+		return;
+	if (ch->detach != NULL)
+		ch->detach(ch);
+	channel_drop_queue(ch);
+	if (ch->fd != -1)
+		close(ch->fd);
+	ch->fd = -1;
+	ch->dead = ch->told = ch->shut = 1;
+	ch->freed = 1;
+	channel_hold(ch);
+	channel_release(ch);
+}
+
+void
+channel_set_state(struct channel *ch, enum channel_state state)
+{
+	ch->state = state;
+}
+
+enum channel_state
+channel_state(const struct channel *ch)
+{
+	return (ch->state);
+}
+
+enum channel_kind
+channel_kind(const struct channel *ch)
+{
+	return (ch->kind);
+}
+
+int
+channel_fd(const struct channel *ch)
+{
+	return (ch->fd);
+}
+
+const char *
+channel_reason(const struct channel *ch)
+{
+	return (ch->dead ? ch->reason : NULL);
+}
+
+size_t
+channel_queued(const struct channel *ch)
+{
+	return (ch->queued_bytes);
+}
+
+/* The one error path: dead from now on; the owner hears of it from the loop. */
+static void __printflike(2, 3)
+channel_die(struct channel *ch, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ch->dead)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(ch->reason, sizeof(ch->reason), fmt, ap);
+	va_end(ap);
+	ch->dead = ch->shut = 1;
+	channel_drop_queue(ch);
+	if (ch->wake != NULL)
+		ch->wake(ch);
+}
+
+void
+channel_tell(struct channel *ch)
+{
+	if (!ch->dead || ch->told)
+		return;
+	ch->told = 1;
+	if (strcmp(ch->reason, "closed") != 0)
+		log_warnx("channel %s: %s", channel_name(ch->kind),
+		    ch->reason);
+	if (ch->ops->dead != NULL)
+		ch->ops->dead(ch->arg, ch->reason);
+}
+
+/* ---- building ---- */
+
+struct imsg *
+imsg_new(enum msg_type type)
+{
+	struct imsg *m;
+
+	if ((m = calloc(1, sizeof(*m))) == NULL ||
+	    (m->enc = enc_new(MSG_MAX_SIZE - IMSG_HEADER)) == NULL)
+		fatal("imsg_new");
+	m->type = type;
+	return (m);
+}
+
+void
+imsg_put_u8(struct imsg *m, uint8_t v)
+{
+	enc_u8(m->enc, v);
+}
+
+void
+imsg_put_u16(struct imsg *m, uint16_t v)
+{
+	enc_u16(m->enc, v);
+}
+
+void
+imsg_put_u32(struct imsg *m, uint32_t v)
+{
+	enc_u32(m->enc, v);
+}
+
+void
+imsg_put_u64(struct imsg *m, uint64_t v)
+{
+	enc_u64(m->enc, v);
+}
+
+void
+imsg_put_i32(struct imsg *m, int32_t v)
+{
+	enc_i32(m->enc, v);
+}
+
+void
+imsg_put_str(struct imsg *m, const char *s)
+{
+	enc_str(m->enc, s);
+}
+
+void
+imsg_put_bytes(struct imsg *m, const void *p, size_t size)
+{
+	enc_bytes(m->enc, p, size);
+}
+
+void
+imsg_put_raw(struct imsg *m, const void *p, size_t size)
+{
+	enc_raw(m->enc, p, size);
+}
+
+void
+imsg_put_fd(struct imsg *m, int fd)
+{
+	if (m->nfds == MSG_MAX_FDS_NEURON) {
+		close(fd);
+		/* Makes channel_send refuse it: no row allows that many. */
+		enc_raw(m->enc, NULL, MSG_MAX_SIZE);
+		return;
+	}
+	m->fds[m->nfds++] = fd;
+}
+
+/* ---- checks that both directions share ---- */
+
+/* NULL if type, size and number of fds are what the row says. */
+static const char *
+row_mismatch(const struct msg_row *row, const struct channel *ch,
+    enum msg_dir dir, size_t size, unsigned nfds)
+{
+	size_t least = row->fixed + 4 * (size_t)row->strings;
+
+	if ((row->channels & ch->kind) == 0)
+		return ("not of this channel");
+	if (row->dir != dir)
+		return ("in the wrong direction");
+	if (size < least || (row->strings == 0 && size != least))
+		return ("of the wrong size");
+	if (nfds < row->fds_min || nfds > row->fds_max)
+		return ("with the wrong number of fds");
+	return (NULL);
+}
+
+static int
+is_socket(int fd, int type)
+{
+	int domain, got;
+	socklen_t len = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == -1 ||
+	    domain != AF_UNIX)
+		return (0);
+	len = sizeof(int);
+	return (getsockopt(fd, SOL_SOCKET, SO_TYPE, &got, &len) == 0 &&
+	    got == type);
+}
+
+static int
+is_listener(int fd)
+{
+	int on;
+	socklen_t len = sizeof(on);
+
+	return (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 &&
+	    on == 1);
+}
+
+static int
+is_pipe(int fd, const struct stat *st, int mode)
+{
+	struct statfs fs;
+
+	/* A FIFO with a name in a filesystem is not a pipe of ours. */
+	return (S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 &&
+	    fs.f_type == PIPEFS &&
+	    (fcntl(fd, F_GETFL) & O_ACCMODE) == mode);
+}
+
+static int
+is_memfd(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return (seals != -1 && (seals & SEALS) == SEALS);
+}
+
+static int
+fd_is(int fd, enum fd_kind kind)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == -1)
+		return (0);
+	switch (kind) {
+	case FD_MEMFD:
+		return (S_ISREG(st.st_mode) && is_memfd(fd));
+	case FD_PIPE_R:
+		return (is_pipe(fd, &st, O_RDONLY));
+	case FD_PIPE_W:
+		return (is_pipe(fd, &st, O_WRONLY));
+	case FD_INPUT:
+		return (fd_is(fd, FD_MEMFD) || fd_is(fd, FD_PIPE_R));
+	case FD_STREAM:
+		return (S_ISSOCK(st.st_mode) && is_socket(fd, SOCK_STREAM));
+	case FD_SEQ:
+		return (S_ISSOCK(st.st_mode) && is_socket(fd, SOCK_SEQPACKET));
+	case FD_FILE:
+		if (S_ISSOCK(st.st_mode))
+			return (is_listener(fd));
+		return (S_ISREG(st.st_mode) &&
+		    (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	case FD_DIR:
+		return (S_ISDIR(st.st_mode));
+	case FD_TREE:
+		return (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) ||
+		    S_ISCHR(st.st_mode));
+	case FD_NS:
+		return (S_ISREG(st.st_mode));
+	case FD_PROC:
+	case FD_ANY:
+		return (1);
+	case FD_NONE:
+	default:
+		return (0);
+	}
+}
+
+static int
+kinds_ok(const struct msg_row *row, const struct imsg *m)
+{
+	enum fd_kind kind = FD_NONE;
+	unsigned i;
+
+	for (i = 0; i < m->nfds; i++) {
+		/* Kinds not listed repeat the last one listed. */
+		if (row->kinds[i] != FD_NONE)
+			kind = row->kinds[i];
+		if (!fd_is(m->fds[i], kind))
+			return (0);
+	}
+	return (1);
+}
+
+static void
+trace(const struct channel *ch, const char *verb, unsigned type, size_t size,
+    unsigned nfds)
+{
+	if (tracing)
+		log_info("imsg %s %s %s, %zu bytes, %u fds",
+		    channel_name(ch->kind), verb, msg_name(type), size, nfds);
+}
+
+/* ---- sending ---- */
+
+/* 1 sent, 0 not now, -1 the other end is gone or the socket broken. */
+static int
+imsg_write(struct channel *ch, struct imsg *m)
+{
+	uint8_t header[IMSG_HEADER];
+	union {
+		struct cmsghdr	 align;
+		char		 buf[CMSG_SPACE(sizeof(int) *
+				    MSG_MAX_FDS_NEURON)];
+	} control;
+	struct iovec iov[2];
+	struct msghdr msg;
+	struct cmsghdr *cmsg;
+	size_t size = enc_size(m->enc), i;
+
+	header[0] = (uint8_t)m->type;
+	header[1] = (uint8_t)(m->type >> 8);
+	header[2] = (uint8_t)m->nfds;
+	header[3] = 0;
+	for (i = 0; i < 4; i++)
+		header[4 + i] = (uint8_t)(size >> (8 * i));
+	iov[0].iov_base = header;
+	iov[0].iov_len = sizeof(header);
+	iov[1].iov_base = (void *)(uintptr_t)enc_data(m->enc);
+	iov[1].iov_len = size;
+	memset(&msg, 0, sizeof(msg));
+	msg.msg_iov = iov;
+	msg.msg_iovlen = size > 0 ? 2 : 1;
+	if (m->nfds > 0) {
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = control.buf;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * m->nfds);
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * m->nfds);
+		memcpy(CMSG_DATA(cmsg), m->fds, sizeof(int) * m->nfds);
+	}
+	for (;;) {
+		if (sendmsg(ch->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) != -1)
+			return (1);
+		if (errno == EINTR)
+			continue;
+		/* Too many fds in flight is back-pressure, not a fault. */
+		ch->starved = errno == ETOOMANYREFS || errno == ENOBUFS;
+		if (errno == EAGAIN || ch->starved)
+			return (0);
+		return (-1);
+	}
+}
+
+/*
+ * The other end is gone for writing, yet may have left us words to read
+ * (CONFIG_BAD, then exit): reading goes on to the end and says "closed".
+ */
+static void
+channel_shut(struct channel *ch)
+{
+	ch->shut = 1;
+	channel_drop_queue(ch);
+}
+
+int
+channel_flush(struct channel *ch)
+{
+	struct imsg *m;
+
+	while ((m = TAILQ_FIRST(&ch->queue)) != NULL) {
+		switch (imsg_write(ch, m)) {
+		case 0:
+			return (0);
+		case -1:
+			channel_shut(ch);
+			return (-1);
+		default:
+			break;
+		}
+		TAILQ_REMOVE(&ch->queue, m, entry);
+		ch->queued_bytes -= enc_size(m->enc);
+		ch->queued_count--;
+		imsg_free(m);
+	}
+	return (ch->shut ? -1 : 1);
+}
+
+static int
+imsg_sendable(struct channel *ch, struct imsg *m)
+{
+	enum msg_dir dir = ch->end == END_A ? DIR_DOWN : DIR_UP;
+	const char *wrong;
+
+	if (enc_error(m->enc) != 0)
+		wrong = "too large";
+	else
+		wrong = row_mismatch(&msg_table[m->type], ch, dir,
+		    enc_size(m->enc), m->nfds);
+	if (wrong == NULL)
+		return (1);
+	log_warnx("channel %s: not sent: %s is %s", channel_name(ch->kind),
+	    msg_name(m->type), wrong);
+	return (0);
+}
+
+int
+channel_send(struct channel *ch, struct imsg *m)
+{
+	int sent = 0;
+
+	if (ch == NULL || ch->shut || !imsg_sendable(ch, m)) {
+		imsg_free(m);
+		return (-1);
+	}
+	trace(ch, "sends", m->type, enc_size(m->enc), m->nfds);
+	if (TAILQ_EMPTY(&ch->queue))
+		sent = imsg_write(ch, m);
+	if (sent != 0) {
+		imsg_free(m);
+		if (sent == -1)
+			channel_shut(ch);
+		return (sent == -1 ? -1 : 0);
+	}
+	TAILQ_INSERT_TAIL(&ch->queue, m, entry);
+	ch->queued_bytes += enc_size(m->enc);
+	ch->queued_count++;
+	if (ch->queued_bytes > QUEUE_MAX_BYTES ||
+	    ch->queued_count > QUEUE_MAX_COUNT) {
+		channel_die(ch, "queue over %d bytes or %d messages",
+		    QUEUE_MAX_BYTES, QUEUE_MAX_COUNT);
+		return (-1);
+	}
+	if (ch->wake != NULL)
+		ch->wake(ch);
+	return (0);
+}
+
+/* ---- receiving ---- */
+
+/* Every fd that came, wherever in the control part; the rest is closed. */
+static void
+collect_fds(struct msghdr *msg, struct imsg *m)
+{
+	struct cmsghdr *cmsg;
+	size_t n, i;
+	int fd;
+
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg != NULL;
+	    cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		if (cmsg->cmsg_level != SOL_SOCKET ||
+		    cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int),
+			    sizeof(int));
+			if (m->nfds < MSG_MAX_FDS_NEURON)
+				m->fds[m->nfds++] = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+/* Reads one packet.  1 a message, 0 nothing now, -1 dead (reason kept). */
+static int
+imsg_read(struct channel *ch, struct imsg *m, uint8_t *buf)
+{
+	union {
+		struct cmsghdr	 align;
+		char		 buf[CMSG_SPACE(sizeof(int) *
+				    MSG_MAX_FDS_NEURON)];
+	} control;
+	struct iovec iov = { .iov_base = buf, .iov_len = MSG_MAX_SIZE };
+	struct msghdr msg;
+	ssize_t n;
+
+	memset(&msg, 0, sizeof(msg));
+	msg.msg_iov = &iov;
+	msg.msg_iovlen = 1;
+	msg.msg_control = control.buf;
+	msg.msg_controllen = sizeof(control.buf);
+	do
+		n = recvmsg(ch->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n == -1 && errno == EINTR);
+	if (n == -1 && errno == EAGAIN)
+		return (0);
+	memset(m, 0, sizeof(*m));
+	if (n == -1) {
+		if (errno == ECONNRESET)
+			channel_die(ch, "closed");
+		else
+			channel_die(ch, "recvmsg failed, errno %d", errno);
+		return (-1);
+	}
+	collect_fds(&msg, m);
+	if (n == 0)
+		channel_die(ch, "closed");
+	else if (msg.msg_flags & MSG_TRUNC)
+		channel_die(ch, "a message over %d bytes", MSG_MAX_SIZE);
+	else if (msg.msg_flags & MSG_CTRUNC)
+		channel_die(ch, "a message with more fds than fit");
+	else if (n < IMSG_HEADER)
+		channel_die(ch, "a message of %zd bytes", n);
+	else
+		dec_init(&m->dec, buf, (size_t)n);
+	if (ch->dead) {
+		close_fds(m->fds, m->nfds);
+		return (-1);
+	}
+	return (1);
+}
+
+/* Header and row; 0 if the message may be handled, else the channel is dead. */
+static int
+imsg_check(struct channel *ch, struct imsg *m)
+{
+	enum msg_dir dir = ch->end == END_A ? DIR_UP : DIR_DOWN;
+	const struct msg_row *row;
+	unsigned type, nfds, zero;
+	const char *wrong;
+	uint32_t len;
+
+	type = dec_u16(&m->dec);
+	nfds = dec_u8(&m->dec);
+	zero = dec_u8(&m->dec);
+	len = dec_u32(&m->dec);
+	if (type == MSG_NONE || type >= MSG_COUNT) {
+		channel_die(ch, "unknown message type %u", type);
+		return (-1);
+	}
+	m->type = type;
+	row = &msg_table[type];
+	if (zero != 0 || len != m->dec.left || nfds != m->nfds)
+		wrong = "with a header that does not fit it";
+	else if ((wrong = row_mismatch(row, ch, dir, len, nfds)) != NULL)
+		;
+	else if ((row->states & ch->state) == 0)
+		wrong = "not allowed now";
+	else if (!kinds_ok(row, m))
+		wrong = "with an fd of the wrong kind";
+	if (wrong == NULL)
+		return (0);
+	channel_die(ch, "%s is %s", row->name, wrong);
+	return (-1);
+}
+
+static const struct channel_handler *
+find_handler(const struct channel *ch, enum msg_type type)
+{
+	size_t i;
+
+	for (i = 0; i < ch->ops->nhandlers; i++)
+		if (ch->ops->handlers[i].type == type)
+			return (&ch->ops->handlers[i]);
+	return (NULL);
+}
+
+static void
+imsg_handle(struct channel *ch, struct imsg *m)
+{
+	const struct channel_handler *h;
+
+	if ((h = find_handler(ch, m->type)) == NULL) {
+		channel_die(ch, "%s has no handler here", msg_name(m->type));
+		return;
+	}
+	trace(ch, "gets", m->type, m->dec.left, m->nfds);
+	if (h->fn(ch->arg, m) == -1)
+		channel_die(ch, "%s can't be right", msg_name(m->type));
+	else if (!m->ended)
+		channel_die(ch, "%s was not read to its end",
+		    msg_name(m->type));
+}
+
+int
+channel_dispatch(struct channel *ch, int most)
+{
+	uint8_t buf[MSG_MAX_SIZE];
+	struct imsg m;
+	int handled = 0, got, dead;
+
+	if (most == 0)
+		most = 64;
+	channel_hold(ch);
+	while (handled < most && !ch->dead) {
+		if ((got = imsg_read(ch, &m, buf)) <= 0)
+			break;
+		if (imsg_check(ch, &m) == 0)
+			imsg_handle(ch, &m);
+		close_fds(m.fds, m.nfds);
+		handled++;
+	}
+	channel_tell(ch);
+	dead = ch->dead;
+	channel_release(ch);
+	return (dead ? -1 : handled);
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
+}
+
+int
+channel_dispatch_wait(struct channel *ch, int ms)
+{
+	struct pollfd pfd = { .fd = ch->fd, .events = POLLIN };
+	int n;
+
+	if (ch->dead)
+		return (-1);
+	do
+		n = poll(&pfd, 1, ms);
+	while (n == -1 && errno == EINTR);
+	return (n == 0 ? 0 : channel_dispatch(ch, 1));
+}
+
+int
+channel_flush_wait(struct channel *ch, int ms)
+{
+	int64_t end = now_ms() + ms, left;
+	struct pollfd pfd = { .fd = ch->fd, .events = POLLOUT };
+	int r;
+
+	while ((r = channel_flush(ch)) == 0) {
+		left = ms < 0 ? 100 : end - now_ms();
+		if (left <= 0)
+			return (-1);
+		/* ETOOMANYREFS leaves the socket writable: never spin on it. */
+		(void)poll(&pfd, 1, left > 100 ? 100 : (int)left);
+		(void)poll(NULL, 0, 1);
+	}
+	return (r == 1 ? 0 : -1);
+}
+
+enum msg_type
+imsg_type(const struct imsg *m)
+{
+	return (m->type);
+}
+
+uint8_t
+imsg_get_u8(struct imsg *m)
+{
+	return (dec_u8(&m->dec));
+}
+
+uint16_t
+imsg_get_u16(struct imsg *m)
+{
+	return (dec_u16(&m->dec));
+}
+
+uint32_t
+imsg_get_u32(struct imsg *m)
+{
+	return (dec_u32(&m->dec));
+}
+
+uint64_t
+imsg_get_u64(struct imsg *m)
+{
+	return (dec_u64(&m->dec));
+}
+
+int32_t
+imsg_get_i32(struct imsg *m)
+{
+	return (dec_i32(&m->dec));
+}
+
+void
+imsg_get_str(struct imsg *m, char *dst, size_t size)
+{
+	dec_str(&m->dec, dst, size);
+}
+
+const uint8_t *
+imsg_get_bytes(struct imsg *m, size_t *size)
+{
+	return (dec_bytes(&m->dec, size));
+}
+
+void
+imsg_get_raw(struct imsg *m, void *dst, size_t size)
+{
+	dec_raw(&m->dec, dst, size);
+}
+
+int
+imsg_end(struct imsg *m)
+{
+	m->ended = 1;
+	return (dec_end(&m->dec));
+}
+
+unsigned
+imsg_fds(const struct imsg *m)
+{
+	return (m->nfds);
+}
+
+int
+imsg_claim_fd(struct imsg *m, unsigned i)
+{
+	int fd;
+
+	if (i >= m->nfds)
+		return (-1);
+	fd = m->fds[i];
+	m->fds[i] = -1;
+	return (fd);
+}

@@ -1,0 +1,59 @@
+/*
+ * What imsg.c and imsg_event.c share; nobody else includes it.
+ */
+#ifndef MYELIN_IMSG_INTERNAL_H
+#define MYELIN_IMSG_INTERNAL_H
+
+#include <sys/queue.h>
+#include <stdint.h>
+
+#include "codec.h"
+#include "imsg.h"
+
+#define IMSG_HEADER	8	/* u16 type, u8 fds, u8 zero, u32 length */
+#define QUEUE_MAX_BYTES	(4 * 1024 * 1024)
+#define QUEUE_MAX_COUNT	4096
+
+struct imsg {
+	TAILQ_ENTRY(imsg) entry;
+	enum msg_type	 type;
+	struct enc	*enc;		/* sending */
+	struct dec	 dec;		/* receiving */
+	int		 ended;
+	unsigned	 nfds;
+	int		 fds[MSG_MAX_FDS_NEURON];
+};
+TAILQ_HEAD(imsg_queue, imsg);
+
+struct channel {
+	int		 fd;
+	enum channel_kind kind;
+	enum channel_end end;
+	enum channel_state state;
+	const struct channel_ops *ops;
+	void		*arg;
+	struct imsg_queue queue;
+	size_t		 queued_bytes;
+	size_t		 queued_count;
+	int		 shut;		/* nothing can be sent any more */
+	int		 starved;	/* the last try failed for fds in flight */
+	int		 dead;
+	int		 told;
+	int		 holds;		/* frames that still use it */
+	int		 freed;
+	char		 reason[160];
+	/* The event glue: told when there is something to write or a death. */
+	void		(*wake)(struct channel *);
+	void		(*detach)(struct channel *);
+	void		*glue;
+};
+
+void	channel_hold(struct channel *);
+/* Returns 1 if the channel was freed meanwhile and is gone now. */
+int	channel_release(struct channel *);
+/* Tells the owner of a death, once. */
+void	channel_tell(struct channel *);
+/* Sends what is queued.  1 all sent, 0 try later, -1 shut. */
+int	channel_flush(struct channel *);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * The one table of limits.  Every row is a keyword of the configuration and a
+ * line of "myelinctl limits"; nothing else in Myelin states a limit's value.
+ */
+#ifndef MYELIN_LIMITS_H
+#define MYELIN_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Sizes that are part of a format or of the kernel and so no keyword.
+ */
+#define MSG_MAX_SIZE		16384	/* bytes of one message, header too */
+#define MSG_MAX_FDS		4	/* fds of one message, most channels */
+#define MSG_MAX_FDS_NEURON	16	/* neurond, maker, spawner, PID 1 */
+#define PATH_BYTES_MAX		4096	/* PATH_MAX, NUL included */
+#define SOCKET_PATH_MAX		107	/* sun_path without its NUL, unix(7) */
+#define NAME_BYTES_MAX		64	/* a profile, preset or tool, NUL too */
+#define GROUPS_MAX		256	/* supplementary groups of a peer */
+#define NEURON_RUNNING_MAX	16	/* most call leaves of one neuron */
+
+enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS, UNIT_SECONDS, UNIT_MILLI };
+
+/*
+ * Where a row may stand: any row at the top level of the configuration,
+ * SCOPE_NEURON rows in a profile also, SCOPE_CALL rows in a profile also.
+ * A profile's value is used for the neurons made from it.
+ */
+enum limit_scope { SCOPE_HOST, SCOPE_NEURON, SCOPE_CALL };
+
+/*
+ * ROW(symbol, keyword, scope, unit, default, minimum, maximum, words)
+ *
+ * UNIT_MILLI is written as a decimal number ("1.5") and kept times 1000.
+ */
+#define KIB(n)	((uint64_t)(n) << 10)
+#define MIB(n)	((uint64_t)(n) << 20)
+#define GIB(n)	((uint64_t)(n) << 30)
+
+#define LIMIT_TABLE(ROW)						\
+ROW(MEMORY,	"memory",	SCOPE_NEURON, UNIT_BYTES,		\
+    GIB(1), MIB(16), GIB(1024),						\
+    "memory of a neuron, its /tmp and /dev/shm included")		\
+ROW(SWAP,	"swap",		SCOPE_NEURON, UNIT_BYTES,		\
+    0, 0, GIB(1024), "swap of a neuron")				\
+ROW(CPU,	"cpu",		SCOPE_NEURON, UNIT_MILLI,		\
+    1000, 50, 1024000, "processors of a neuron")			\
+ROW(PIDS,	"pids",		SCOPE_NEURON, UNIT_COUNT,		\
+    512, 16, 4194304, "processes and threads of a neuron")		\
+ROW(HOME,	"home",		SCOPE_NEURON, UNIT_BYTES,		\
+    GIB(1), MIB(1), GIB(1024), "size of a neuron's home")		\
+ROW(TMP,	"tmp",		SCOPE_NEURON, UNIT_BYTES,		\
+    GIB(1), MIB(1), GIB(1024), "size of a neuron's /tmp")		\
+ROW(INODES,	"inodes",	SCOPE_NEURON, UNIT_COUNT,		\
+    100000, 256, 100000000, "inodes of a home, and of a /tmp")		\
+ROW(NOFILE,	"nofile",	SCOPE_NEURON, UNIT_COUNT,		\
+    1024, 32, 1048576, "open files of a process in a neuron")		\
+ROW(RUNNING,	"running-calls",	SCOPE_NEURON, UNIT_COUNT,	\
+    4, 1, NEURON_RUNNING_MAX, "running calls of a neuron")		\
+ROW(NEURONS,	"neurons",	SCOPE_HOST, UNIT_COUNT,			\
+    32, 1, 4000, "neurons of the host")					\
+ROW(NEURONS_PRINCIPAL, "neurons-principal", SCOPE_HOST, UNIT_COUNT,	\
+    16, 1, 4000, "neurons of a principal")				\
+ROW(NEURON_WAIT, "neuron-wait",	SCOPE_HOST, UNIT_MS,			\
+    5000, 0, 60000, "wait for a neuron over the cap, before 429")	\
+ROW(RUNNING_HOST, "running-calls-host", SCOPE_HOST, UNIT_COUNT,		\
+    128, 1, 1000, "running calls of the host")				\
+ROW(TIMEOUT,	"timeout",	SCOPE_CALL, UNIT_MS,			\
+    60000, 1000, 3600000, "a call's time, where it names none")		\
+ROW(TIMEOUT_MAX, "timeout-max",	SCOPE_CALL, UNIT_MS,			\
+    3600000, 1000, 3600000, "the longest time a call may name")		\
+ROW(OUTPUT_KEPT, "output-kept",	SCOPE_CALL, UNIT_BYTES,			\
+    MIB(8), KIB(4), MIB(64), "head and tail kept of a call's output")	\
+ROW(OUTPUT_KEPT_ALL, "output-kept-all", SCOPE_HOST, UNIT_BYTES,		\
+    MIB(48), MIB(1), GIB(4), "output kept of all calls together")	\
+ROW(OUTPUT_KILLED, "output-killed", SCOPE_CALL, UNIT_BYTES,		\
+    GIB(1), KIB(4), GIB(1048576), "output at which a call is killed")	\
+ROW(BASH_TEXT,	"bash-text",	SCOPE_HOST, UNIT_BYTES,			\
+    KIB(64), 256, 131071, "a command of the tool bash")			\
+ROW(ARGUMENT,	"argument",	SCOPE_HOST, UNIT_BYTES,			\
+    131071, 1024, 131071, "one argument of a program (MAX_ARG_STRLEN)")	\
+ROW(WAIT,	"wait",		SCOPE_HOST, UNIT_MS,			\
+    50000, 0, 300000, "the longest wait_ms of a request")		\
+ROW(BODY,	"body",		SCOPE_HOST, UNIT_BYTES,			\
+    MIB(16), KIB(4), MIB(256), "body of a request")			\
+ROW(CONNECTIONS, "connections",	SCOPE_HOST, UNIT_COUNT,			\
+    512, 16, 8192, "connections of one socket")				\
+ROW(CONNECTIONS_UID, "connections-uid", SCOPE_HOST, UNIT_COUNT,		\
+    256, 4, 8192, "connections of one user to one socket")		\
+ROW(CALLS_SESSION, "calls-session", SCOPE_HOST, UNIT_COUNT,		\
+    1000, 1, 100000000, "calls of a session")				\
+ROW(HOURLY,	"hourly",	SCOPE_HOST, UNIT_COUNT,			\
+    3600, 1, 100000000,							\
+    "sessions and sessionless calls of a principal in an hour")		\
+ROW(SESSION_EXPIRES, "session-expires", SCOPE_HOST, UNIT_SECONDS,	\
+    28800, 10, 2592000, "a session's life, where it names none")	\
+ROW(RESULT_KEPT, "result-kept",	SCOPE_HOST, UNIT_SECONDS,		\
+    600, 1, 86400, "how long a result is kept")				\
+ROW(RESTART_WINDOW, "restart-window", SCOPE_HOST, UNIT_SECONDS,		\
+    60, 1, 3600, "five deaths of one process within it are too many")
+
+enum limit {
+#define ROW(sym, ...)	LIMIT_##sym,
+	LIMIT_TABLE(ROW)
+#undef ROW
+	LIMIT_COUNT
+};
+
+struct limit_row {
+	const char	*keyword;
+	enum limit_scope scope;
+	enum limit_unit	 unit;
+	uint64_t	 initial;
+	uint64_t	 min;
+	uint64_t	 max;
+	const char	*words;
+};
+
+extern const struct limit_row limit_table[LIMIT_COUNT];
+
+struct limits {
+	uint64_t	v[LIMIT_COUNT];
+};
+
+/* Sets every limit to its default. */
+void	limits_init(struct limits *);
+
+/* The limit a keyword names, or -1. */
+int	limit_find(const char *keyword);
+
+/* The word of a unit in JSON and in help: "bytes", "ms", "s", "count". */
+const char *limit_unit_name(enum limit_unit);
+
+/*
+ * Reads a limit's value as the configuration writes it: a number with, for
+ * bytes, K, M or G; for times, ms, s, m or h (a bare number counts seconds);
+ * for UNIT_MILLI up to three decimals.  Returns 0, or -1 and sets *why to a
+ * sentence in static storage.  Does not check the row's range.
+ */
+int	limit_parse(enum limit, const char *text, uint64_t *value,
+	    const char **why);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Log lines.  They go to standard error in debug mode, else to the journal
+ * by the datagram socket that supervisord handed over (proc.h).  Every line
+ * passes the small redactor (redact.h) first.  errno is kept by all.
+ *
+ * fatal and fatalx are for processes alone: a library returns its error.
+ */
+#ifndef MYELIN_LOG_H
+#define MYELIN_LOG_H
+
+#include <stdarg.h>
+
+#ifndef __printflike
+#define __printflike(a, b)	__attribute__((__format__(__printf__, a, b)))
+#endif
+
+/* fd: a datagram socket to the journal, or -1 for standard error. */
+void	log_init(const char *process, int fd, int verbose);
+void	log_set_verbose(int);
+int	log_verbose(void);
+
+void	log_warn(const char *, ...) __printflike(1, 2);	 /* adds errno's text */
+void	log_warnx(const char *, ...) __printflike(1, 2);
+void	log_info(const char *, ...) __printflike(1, 2);
+void	log_debug(const char *, ...) __printflike(1, 2); /* if verbose */
+_Noreturn void	fatal(const char *, ...) __printflike(1, 2);
+_Noreturn void	fatalx(const char *, ...) __printflike(1, 2);
+
+#endif

@@ -1,0 +1,283 @@
+/*
+ * The one table of the system: every message that one process may send
+ * another, who may send it, what it carries and when it is allowed.
+ *
+ * A receiver reaches its handlers through this table alone (channel_dispatch
+ * in imsg.h): a message that its sender may not send on this channel, in this
+ * direction, in this state, of this size and with these fds is never handled.
+ * The channel is closed instead, the reason logged, the sender restarted.
+ *
+ * Who sent a message is decided by the channel it came on, never by what it
+ * says.  All numbers are little-endian; a string is a u32 length and its
+ * bytes, without NUL; there is no struct and no pointer on the wire.
+ */
+#ifndef MYELIN_PROTOCOL_H
+#define MYELIN_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "limits.h"
+
+/*
+ * A channel has two ends.  END_A is the end of the process named first:
+ *
+ *	CONTROL		supervisord	each child
+ *	AGENT		policyd		apid on the agent socket
+ *	OPERATOR	policyd		apid on the operator socket
+ *	JUDGE		policyd		judged
+ *	LAUNCH		policyd		neurond
+ *	MAKER		neurond		maker
+ *	SPAWNER		neurond		spawner
+ *	INIT		neurond		PID 1 of a neuron
+ *
+ * DOWN is a message from A to B, UP one from B to A.
+ */
+enum channel_kind {
+	CH_CONTROL	= 1 << 0,
+	CH_AGENT	= 1 << 1,
+	CH_OPERATOR	= 1 << 2,
+	CH_JUDGE	= 1 << 3,
+	CH_LAUNCH	= 1 << 4,
+	CH_MAKER	= 1 << 5,
+	CH_SPAWNER	= 1 << 6,
+	CH_INIT		= 1 << 7
+};
+#define CH_API		(CH_AGENT | CH_OPERATOR)
+
+enum channel_end { END_A, END_B };
+enum msg_dir { DIR_DOWN, DIR_UP };
+
+/*
+ * States of a channel, as seen by the receiver.  A row lists the states in
+ * which it is allowed; the receiver moves the state (channel_set_state).
+ *
+ *	NEW	control: before START.  judge: before TOOLS_END.
+ *	UP	after that
+ */
+enum channel_state {
+	ST_NEW	= 1 << 0,
+	ST_UP	= 1 << 1
+};
+#define ST_ANY	(ST_NEW | ST_UP)
+
+/*
+ * What a passed fd must be.  Checked on the fd itself before a handler runs.
+ *
+ *	MEMFD	a memfd sealed at least WRITE, SHRINK, GROW and SEAL
+ *	PIPE_R	the read end of a pipe made by pipe(2) (pipefs), PIPE_W the other
+ *	INPUT	MEMFD or PIPE_R
+ *	STREAM	an AF_UNIX SOCK_STREAM socket
+ *	SEQ	an AF_UNIX SOCK_SEQPACKET socket
+ *	FILE	a regular file open for reading only, or a listening socket
+ *	DIR	a directory; TREE a mount or O_PATH fd; NS a namespace
+ *	PROC	a pidfd; ANY is for fds that the kernel alone can judge
+ */
+enum fd_kind {
+	FD_NONE, FD_MEMFD, FD_PIPE_R, FD_PIPE_W, FD_INPUT, FD_STREAM, FD_SEQ,
+	FD_FILE, FD_DIR, FD_TREE, FD_NS, FD_PROC, FD_ANY
+};
+
+/*
+ * ROW(name, channels, direction, fixed bytes, strings, least fds, most fds,
+ *     kinds of the fds in order (the last one repeats), states)
+ *
+ * "fixed" counts the fixed-width fields; "strings" the length-prefixed ones.
+ * A message is at least fixed + 4 * strings bytes, and exactly that many if
+ * there are no strings.
+ *
+ * The fields of each row, in order, with S for a string and B for bytes:
+ */
+#define FDS(...)	{ __VA_ARGS__ }
+#define PROTOCOL(ROW)							\
+/* ---- supervisord and each child ------------------------------------ */ \
+/* START u32 version, u32 uid, u32 gid, u32 open files, u32 flags	\
+ *   (PROC_F_*), S root directory ("" for none), S instance id */	\
+ROW(START,	CH_CONTROL, DIR_DOWN, 20, 2, 0, 0, FDS(FD_NONE), ST_NEW)	\
+/* CONFIG u32 generation, u32 files that follow; the slice */		\
+ROW(CONFIG,	CH_CONTROL, DIR_DOWN, 8, 0, 1, 1, FDS(FD_MEMFD), ST_UP)	\
+/* CONFIG_FILE u32 generation, u32 index, S name; the open file */	\
+ROW(CONFIG_FILE, CH_CONTROL, DIR_DOWN, 8, 1, 1, 1, FDS(FD_FILE), ST_UP)	\
+ROW(COMMIT,	CH_CONTROL, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(ABORT,	CH_CONTROL, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* PLUMB u32 channel kind; a new end that replaces the old one */	\
+ROW(PLUMB,	CH_CONTROL, DIR_DOWN, 4, 0, 1, 1, FDS(FD_SEQ), ST_UP)	\
+ROW(STOP_PROC,	CH_CONTROL, DIR_DOWN, 0, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(PING,	CH_CONTROL, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* PROCS i32 pid, u32 restarts, u8 state (PROC_ST_*), S name */		\
+ROW(PROCS,	CH_CONTROL | CH_LAUNCH, DIR_DOWN, 9, 1, 0, 0,		\
+    FDS(FD_NONE), ST_UP)							\
+ROW(CONFIG_OK,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* CONFIG_BAD u32 generation, u32 line, S file, S why */		\
+ROW(CONFIG_BAD,	CH_CONTROL, DIR_UP, 8, 2, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* READY u32 version: dropped, configured, all channels plumbed */	\
+ROW(READY,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(PONG,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- apid and policyd ---------------------------------------------- */ \
+/* PEER u32 connection; the client's socket */				\
+ROW(PEER,	CH_API, DIR_UP, 4, 0, 1, 1, FDS(FD_STREAM), ST_UP)		\
+ROW(PEER_GONE,	CH_API, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* OPEN u32 request, u64 handle, u8 what (OPEN_*), u32 owner uid,	\
+ *   u32 owner gid (UINT32_MAX: the peer's), u32 expires s (0: default),	\
+ *   S profile, S neuron, S workspace, S preset */			\
+ROW(OPEN,	CH_AGENT, DIR_UP, 25, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* END u32 request, u64 handle, S id of a neuron or session */		\
+ROW(END,	CH_AGENT, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ASK u32 request, u64 handle, u32 timeout ms (0: default),		\
+ *   u8 stdin (STDIN_*), u8 flags (ASK_F_*), S session, S tool,		\
+ *   S idempotency key; arguments, stdout, stderr[, input] */		\
+ROW(ASK,	CH_AGENT, DIR_UP, 18, 3, 3, 4,				\
+    FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W, FD_INPUT), ST_UP)			\
+/* ASK_ONCE: a call in an ephemeral neuron.  ASK's fixed fields, then	\
+ *   u32 owner uid, u32 owner gid, S tool, S idempotency key, S profile,	\
+ *   S workspace, S preset */						\
+ROW(ASK_ONCE,	CH_AGENT, DIR_UP, 26, 5, 3, 4,				\
+    FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W, FD_INPUT), ST_UP)			\
+/* STOP u64 handle, u8 why (STOP_*), S call */				\
+ROW(STOP,	CH_AGENT, DIR_UP, 9, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* QUERY u32 request, u64 handle, u8 what (QUERY_*), u64 cursor,	\
+ *   u32 most, S id */							\
+ROW(QUERY,	CH_API, DIR_UP, 25, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* PEER_OK u32 connection, u64 handle, u32 principal, S who */		\
+ROW(PEER_OK,	CH_API, DIR_DOWN, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* PEER_NO u32 connection, S who, S what is missing */			\
+ROW(PEER_NO,	CH_API, DIR_DOWN, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* REPLY u32 request, u16 HTTP status, u32 retry after s (0: none),	\
+ *   S JSON ("" if it is in the memfd) */				\
+ROW(REPLY,	CH_API, DIR_DOWN, 10, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+/* ASKED u32 request, u32 principal, u64 output kept, u64 output killed,	\
+ *   S call, S session: the call exists */				\
+ROW(ASKED,	CH_AGENT, DIR_DOWN, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_JUDGED u8 verdict, u8 effect, u32 marks, S call, S class */	\
+ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 6, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(CALL_STARTED, CH_AGENT, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_FINISHED S call, S JSON: the call's record without its output */	\
+ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- policyd and judged -------------------------------------------- */ \
+/* TOOL u8 effect, u32 marks, u8 asks, u32 default timeout ms (0: the	\
+ *   limit's), 32 bytes SHA-256 of the declaration, S name */		\
+ROW(TOOL,	CH_JUDGE, DIR_UP, 42, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
+ROW(TOOLS_END,	CH_JUDGE, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_NEW)	\
+/* JUDGE u64 sequence, u8 stdin (STDIN_*), S tool; arguments */		\
+ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 1, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
+/* VERDICT u64 sequence, u8 verdict (VERDICT_*), u8 effect, u32 marks,	\
+ *   S class, S rule, S reason, S next step; the run block */		\
+ROW(VERDICT,	CH_JUDGE, DIR_UP, 14, 4, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+/* ---- policyd and neurond ------------------------------------------- */ \
+/* NEURON_MAKE u32 principal line, u32 uid, u32 gid, B groups (u32s),	\
+ *   S neuron, S profile, S workspace ("" for none) */			\
+ROW(NEURON_MAKE, CH_LAUNCH, DIR_DOWN, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(NEURON_DROP, CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* LAUNCH u32 timeout ms, u8 stdin, S neuron, S call, S session;	\
+ *   run block, stdout, stderr[, input] */				\
+ROW(LAUNCH,	CH_LAUNCH, DIR_DOWN, 5, 3, 3, 4,			\
+    FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W, FD_INPUT), ST_UP)			\
+/* KILL u8 why (END_* cause), S call */					\
+ROW(KILL,	CH_LAUNCH, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURON_UP u64 layers, u64 device, u64 inode, u32 us it took, S neuron */ \
+ROW(NEURON_UP,	CH_LAUNCH, DIR_UP, 28, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURON_GONE u8 cause (GONE_*), S neuron, S why */			\
+ROW(NEURON_GONE, CH_LAUNCH, DIR_UP, 1, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(STARTED,	CH_LAUNCH, DIR_UP, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ENDED u8 cause (END_*), i32 exit code, i32 signal, u64 cpu us,	\
+ *   u64 peak bytes, u32 leftover processes, u8 flags (ENDED_F_*),	\
+ *   u32 queue us, u32 start us, u32 run us, u32 end us,		\
+ *   S call, S detail */						\
+ROW(ENDED,	CH_LAUNCH, DIR_UP, 46, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* HELPER i32 pid, u32 restarts, u8 state, S name: maker, spawner */	\
+ROW(HELPER,	CH_LAUNCH, DIR_UP, 9, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+PROTOCOL_NEURON(ROW)
+
+#include "protocol_neuron.h"
+
+enum msg_type {
+	MSG_NONE,
+#define ROW(name, ...)	MSG_##name,
+	PROTOCOL(ROW)
+#undef ROW
+	MSG_COUNT
+};
+
+struct msg_row {
+	const char	*name;
+	unsigned	 channels;
+	enum msg_dir	 dir;
+	uint32_t	 fixed;
+	uint32_t	 strings;
+	uint8_t		 fds_min;
+	uint8_t		 fds_max;
+	uint8_t		 kinds[MSG_MAX_FDS_NEURON];
+	unsigned	 states;
+};
+
+/* The table, indexed by enum msg_type; row MSG_NONE is empty. */
+extern const struct msg_row msg_table[MSG_COUNT];
+
+/* Version of the protocol: START carries it, READY answers it. */
+#define PROTOCOL_VERSION	1
+
+/* START flags */
+#define PROC_F_DEBUG		0x01	/* log to standard error */
+#define PROC_F_VERBOSE		0x02
+#define PROC_F_TRACE		0x04	/* -T imsg */
+#define PROC_F_CHECK		0x08	/* -n: read the slice, say OK, exit */
+
+/* PROCS and HELPER states, in the order of proc_state_name() */
+enum proc_status { PROC_ST_STARTING, PROC_ST_UP, PROC_ST_DOWN, PROC_ST_FAILED };
+
+/* OPEN: what to make */
+enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
+
+/* stdin of a call */
+enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
+
+/* ASK flags */
+#define ASK_F_DRY_RUN		0x01
+
+/* STOP: why */
+enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
+
+/* QUERY: what.  The operator's plane may ask STATUS and AUDIT. */
+enum query_what {
+	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
+	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
+	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT
+};
+
+/* effects, weakest first, and marks: the words of effect_name(), mark_name() */
+enum effect {
+	EFFECT_READ = 1, EFFECT_MUTATE_REVERSIBLE, EFFECT_MUTATE_IRREVERSIBLE,
+	EFFECT_DESTRUCTIVE
+};
+#define MARK_NETWORK_READ	0x01
+#define MARK_NETWORK_WRITE	0x02
+#define MARK_REMOTE_CODE	0x04
+#define MARK_ELEVATED		0x08
+#define MARK_OPAQUE		0x10
+#define MARK_SELF		0x20
+
+/* VERDICT_INVALID: the arguments do not fit the schema; the reason says why. */
+enum verdict { VERDICT_ALLOW = 1, VERDICT_ASK, VERDICT_DENY, VERDICT_INVALID };
+
+/* ENDED and KILL: why a call ended.  END_EXITED and END_SIGNALLED are the
+ * program's own doing, the others ours, the kernel's or a failure. */
+enum end_cause {
+	END_EXITED = 1, END_SIGNALLED, END_TIMED_OUT, END_OOM, END_PIDS,
+	END_OUTPUT_LIMIT, END_CANCELLED, END_SESSION_ENDED, END_INTERRUPTED,
+	END_EXEC_FAILED, END_LAUNCH_FAILED, END_NEURON_LOST
+};
+#define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
+#define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+
+/* NEURON_GONE: why */
+enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };
+
+const char *effect_name(unsigned effect);	/* "read" ... or "?" */
+unsigned    effect_find(const char *name);	/* 0 if there is none */
+const char *mark_name(unsigned bit);		/* of one bit, or NULL */
+const char *verdict_name(unsigned verdict);
+const char *proc_state_name(unsigned status);
+const char *msg_name(unsigned type);		/* "PEER" ... or "?" */
+const char *channel_name(unsigned kind);	/* "agent" ... or "?" */
+
+#endif

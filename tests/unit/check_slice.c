@@ -1,0 +1,182 @@
+/*
+ * slice.h: sections survive the wire, broken bytes never become a slice, and
+ * a workspace pattern matches what its writer meant.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec.h"
+#include "slice.h"
+#include "unit.h"
+
+#define ALL	(SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |		\
+    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS | SLICE_LISTENS | \
+    SLICE_ENV)
+
+static struct slice *
+example(void)
+{
+	struct slice *s = slice_new();
+
+	s->instance = strdup("main");
+	s->state = strdup("/var/lib/myelin");
+	s->uids_start = 1900000000;
+	s->uids_count = 4096;
+	s->profiles = calloc(1, sizeof(*s->profiles));
+	s->nprofiles = 1;
+	strcpy(s->profiles[0].name, "default");
+	s->profiles[0].mode = MODE_NATIVE;
+	s->profiles[0].where.file = strdup("myelin.conf");
+	s->profiles[0].where.line = 7;
+	limits_init(&s->profiles[0].limits);
+	s->profiles[0].limits.v[LIMIT_PIDS] = 99;
+	s->principals = calloc(1, sizeof(*s->principals));
+	s->nprincipals = 1;
+	s->principals[0].who = WHO_GROUP;
+	s->principals[0].id = 4711;
+	s->principals[0].name = strdup("myelin");
+	s->principals[0].owner = OWNER_PEER;
+	strcpy(s->principals[0].preset, "standard");
+	strings_add(&s->principals[0].workspaces, "/srv/src/*");
+	s->listens = calloc(1, sizeof(*s->listens));
+	s->nlistens = 1;
+	s->listens[0].plane = PLANE_AGENT;
+	s->listens[0].path = strdup("/run/myelin/api.sock");
+	s->listens[0].mode = 0660;
+	strings_add(&s->env_allow, "FOO");
+	return (s);
+}
+
+static size_t
+encoded(uint8_t *buf, size_t size, unsigned sections)
+{
+	struct slice *s = example();
+	int fd = slice_encode(s, sections);
+	ssize_t n;
+
+	ck_assert_int_ne(fd, -1);
+	n = pread(fd, buf, size, 0);
+	ck_assert_int_gt(n, 0);
+	close(fd);
+	slice_free(s);
+	return ((size_t)n);
+}
+
+START_TEST(all_sections_come_back)
+{
+	uint8_t buf[8192];
+	size_t n = encoded(buf, sizeof(buf), ALL);
+	const char *why = NULL;
+	struct slice *s = slice_decode(buf, n, &why);
+
+	ck_assert_msg(s != NULL, "%s", why);
+	ck_assert_str_eq(s->instance, "main");
+	ck_assert_uint_eq(slice_profile(s, "default")->limits.v[LIMIT_PIDS],
+	    99);
+	ck_assert_uint_eq(s->profiles[0].where.line, 7);
+	ck_assert_uint_eq(s->principals[0].id, 4711);
+	ck_assert_str_eq(s->principals[0].workspaces.v[0], "/srv/src/*");
+	ck_assert_str_eq(s->listens[0].path, "/run/myelin/api.sock");
+	ck_assert_int_eq(strings_has(&s->env_allow, "FOO"), 1);
+	ck_assert_ptr_null(s->cgroup_parent);
+	ck_assert_ptr_null(slice_profile(s, "other"));
+	slice_free(s);
+}
+END_TEST
+
+START_TEST(a_section_not_asked_for_is_not_there)
+{
+	uint8_t buf[8192];
+	size_t n = encoded(buf, sizeof(buf), SLICE_ENV);
+	const char *why = NULL;
+	struct slice *s = slice_decode(buf, n, &why);
+
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_eq(s->nprincipals, 0);
+	ck_assert_ptr_null(s->state);
+	slice_free(s);
+}
+END_TEST
+
+START_TEST(a_cut_slice_is_refused)
+{
+	uint8_t buf[8192];
+	size_t n = encoded(buf, sizeof(buf), ALL), cut;
+	const char *why;
+
+	for (cut = 0; cut < n; cut++) {
+		why = NULL;
+		ck_assert_ptr_null(slice_decode(buf, cut, &why));
+		ck_assert_ptr_nonnull(why);
+	}
+}
+END_TEST
+
+START_TEST(a_damaged_slice_never_crashes)
+{
+	uint8_t buf[8192], copy[8192];
+	size_t n = encoded(buf, sizeof(buf), ALL), i;
+	const char *why;
+
+	for (i = 0; i < n; i++) {
+		memcpy(copy, buf, n);
+		copy[i] ^= 0xff;
+		slice_free(slice_decode(copy, n, &why));
+	}
+}
+END_TEST
+
+static const struct {
+	const char	*pattern;
+	const char	*path;
+	int		 allowed;
+} paths[] = {
+	{ "/*",		"/srv",			1 },
+	{ "/*",		"/srv/a/b",		1 },
+	{ "/srv/src/*",	"/srv/src/app",		1 },
+	{ "/srv/src/*",	"/srv/src/app/deep",	1 },
+	{ "/srv/src/*",	"/srv/src",		0 },
+	{ "/srv/src/*",	"/srv/src-evil/app",	0 },
+	{ "/srv/app",	"/srv/app",		1 },
+	{ "/srv/app",	"/srv/app-evil",	0 },
+	{ "/srv/src/*",	"/srv/src/../../etc",	0 },
+	{ "/srv/src/*",	"/srv/src/./app",	0 },
+	{ "/srv/src/*",	"/srv/src//app",	0 },
+	{ "/srv/src/*",	"/srv/src/app/",	0 },
+	{ "/*",		"srv",			0 },
+	{ "/*",		"",			0 }
+};
+
+START_TEST(a_workspace_matches_its_pattern)
+{
+	struct strings l = { 0 };
+
+	strings_add(&l, paths[_i].pattern);
+	ck_assert_msg(path_allowed(&l, paths[_i].path) == paths[_i].allowed,
+	    "%s in %s", paths[_i].path, paths[_i].pattern);
+	strings_free(&l);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("slice");
+	TCase *tc = tcase_create("slice");
+
+	tcase_add_test(tc, all_sections_come_back);
+	tcase_add_test(tc, a_section_not_asked_for_is_not_there);
+	tcase_add_test(tc, a_cut_slice_is_refused);
+	tcase_add_test(tc, a_damaged_slice_never_crashes);
+	tcase_add_loop_test(tc, a_workspace_matches_its_pattern, 0,
+	    sizeof(paths) / sizeof(paths[0]));
+	suite_add_tcase(s, tc);
+	return (s);
+}
+
+int
+main(void)
+{
+	return (unit_main(suite()));
+}
