@@ -1,0 +1,132 @@
+/* The processes: this table is the architecture. */
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor.h"
+
+const struct child_spec child_table[CHILD_COUNT] = {
+	[CHILD_APID] = { "apid", "apid", "apid", "_myelin-api", 1,
+	    ROOT_EMPTY, SLICE_LISTENS | SLICE_PROFILES, PLANE_AGENT,
+	    FILES_LISTEN | FILES_TOOLS, { 256, 8, 2, 0 }, 2000, false },
+	[CHILD_APID_OPERATOR] = { "apid-operator", "apid", "apid",
+	    "_myelin-op", 2, ROOT_EMPTY, SLICE_LISTENS, PLANE_OPERATOR,
+	    FILES_LISTEN, { 256, 0, 2, 0 }, 2000, false },
+	[CHILD_POLICYD] = { "policyd", "policyd", "policyd",
+	    "_myelin-policy", 4, ROOT_POLICY, SLICE_STATE | SLICE_PROFILES |
+	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
+	    SLICE_LISTENS, 0, 0, { 256, 8, 2, 0 }, 2000, false },
+	[CHILD_JUDGED] = { "judged", "judged", "judged", "_myelin-judge", 3,
+	    ROOT_EMPTY, SLICE_ENV, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
+	    false },
+	[CHILD_NEUROND] = { "neurond", "neurond", "neurond", NULL, 0,
+	    ROOT_NONE, SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |
+	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 512, 8, 0, 64 }, 5000,
+	    true },
+};
+
+/* Owns persistent homes; no process runs as it. */
+#define HOMES_USER	"_myelin-neuron"
+
+static const struct cf_listen *
+listen_of(const struct slice *s, enum cf_plane plane)
+{
+	size_t i;
+
+	for (i = 0; i < s->nlistens; i++) {
+		if (s->listens[i].plane == plane)
+			return (&s->listens[i]);
+	}
+	return (NULL);
+}
+
+void
+children_init(struct supervisor *sv)
+{
+	struct child *c;
+	size_t i;
+
+	for (i = 0; i < CHILD_COUNT; i++) {
+		c = &sv->children[i];
+		c->spec = &child_table[i];
+		c->sv = sv;
+		c->state = CHILD_DOWN;
+		c->program = c->slice = c->listener.fd = -1;
+		c->up_since = -1;
+		if (c->spec->plane == 0)
+			continue;
+		c->listener.conf = listen_of(sv->conf->slice, c->spec->plane);
+		c->listener.also = sv->dir_owner;
+		/* Without a socket there is nothing for it to do. */
+		if (c->listener.conf == NULL)
+			c->state = CHILD_ABSENT;
+	}
+}
+
+static int
+user_ids(const char *name, uid_t *uid, gid_t *gid, char *why)
+{
+	struct passwd *pw;
+
+	if ((pw = getpwnam(name)) == NULL)
+		return (why_say(why, "there is no user %s: systemd-sysusers(8) "
+		    "makes it from Myelin's sysusers.d file; or say "
+		    "\"private yes\"", name));
+	if (pw->pw_uid == 0 || pw->pw_gid == 0)
+		return (why_say(why, "user %s has uid or gid 0", name));
+	*uid = pw->pw_uid;
+	*gid = pw->pw_gid;
+	return (0);
+}
+
+int
+children_ids(struct supervisor *sv, char why[WHY_MAX])
+{
+	struct child *c;
+	uid_t uid;
+	gid_t gid;
+	size_t i;
+
+	for (i = 0; i < CHILD_COUNT; i++) {
+		c = &sv->children[i];
+		if (c->spec->user == NULL)
+			continue;
+		if (sv->conf->slice->private) {
+			c->uid = sv->uids.start + c->spec->offset;
+			c->gid = c->uid;
+		} else if (user_ids(c->spec->user, &c->uid, &c->gid, why) ==
+		    -1)
+			return (-1);
+	}
+	if (!sv->conf->slice->private &&
+	    user_ids(HOMES_USER, &uid, &gid, why) == -1)
+		return (-1);
+	return (0);
+}
+
+uint32_t
+child_nofile(const struct child *c)
+{
+	const uint64_t *v = c->sv->conf->slice->limits.v;
+	const uint32_t *n = c->spec->nofile;
+
+	return ((uint32_t)(n[0] + n[1] * v[LIMIT_RUNNING_HOST] +
+	    n[2] * v[LIMIT_CONNECTIONS] + n[3] * v[LIMIT_NEURONS]));
+}
+
+int
+child_root(const struct child *c, char *path, size_t size)
+{
+	static const char *const names[] = {
+		[ROOT_EMPTY] = "empty", [ROOT_POLICY] = "policy"
+	};
+	int n;
+
+	path[0] = '\0';
+	if (c->spec->root == ROOT_NONE)
+		return (0);
+	n = snprintf(path, size, "%s/%s", c->sv->conf->slice->state,
+	    names[c->spec->root]);
+	return (n < 0 || (size_t)n >= size ? -1 : 0);
+}

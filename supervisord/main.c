@@ -1,0 +1,146 @@
+/* myelind: options. */
+#include <sys/stat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "imsg.h"
+#include "proc.h"
+#include "supervisor.h"
+
+static _Noreturn void
+usage(void)
+{
+	fprintf(stderr, "usage: myelind [-dnv] [-f file] [-L directory] "
+	    "[-p directory] [-T imsg]\n");
+	exit(2);
+}
+
+static void
+report(void *arg, const char *text)
+{
+	(void)arg;
+	log_warnx("%s", text);
+}
+
+/* An absolute path of a directory that is there, and whose it is. */
+static char *
+directory(const char *what, const char *path, uid_t *owner)
+{
+	struct stat st;
+	char *real;
+
+	if ((real = realpath(path, NULL)) == NULL || stat(real, &st) == -1)
+		fatal("%s %s", what, path);
+	if (!S_ISDIR(st.st_mode))
+		fatalx("%s %s: is not a directory", what, path);
+	*owner = st.st_uid;
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		log_warnx("%s %s belongs to uid %u, who can replace what is "
+		    "in it", what, path, st.st_uid);
+	return (real);
+}
+
+static void
+options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
+{
+	int ch;
+
+	while ((ch = getopt(argc, argv, "df:L:np:T:v")) != -1) {
+		switch (ch) {
+		case 'd':
+			o->debug = true;
+			break;
+		case 'f':
+			o->file = optarg;
+			break;
+		case 'L':
+			o->tree = directory("-L", optarg, &sv->tree_owner);
+			break;
+		case 'n':
+			o->check = true;
+			break;
+		case 'p':
+			o->private_dir = directory("-p", optarg,
+			    &sv->dir_owner);
+			break;
+		case 'T':
+			if (strcmp(optarg, "imsg") != 0)
+				usage();
+			o->trace = true;
+			break;
+		case 'v':
+			o->verbose = true;
+			break;
+		default:
+			usage();
+		}
+	}
+	if (argc != optind)
+		usage();
+}
+
+static struct conf *
+load(const struct sv_opts *o, const struct conf_opts *copts)
+{
+	char path[PATH_BYTES_MAX];
+	int n;
+
+	if (o->file != NULL)
+		n = snprintf(path, sizeof(path), "%s", o->file);
+	else if (o->private_dir != NULL)
+		n = snprintf(path, sizeof(path), "%s/myelin.conf",
+		    o->private_dir);
+	else
+		n = snprintf(path, sizeof(path), "%s/myelin.conf",
+		    MYELIN_SYSCONFDIR);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		fatalx("the configuration's path is too long");
+	return (conf_load(path, copts));
+}
+
+/* Presets name tools, which only the declarations can confirm. */
+static int
+check_tools(const struct supervisor *sv, const struct conf_opts *copts)
+{
+	struct strings names = { NULL, 0 };
+	size_t i;
+	int result;
+
+	for (i = 0; i < sv->ntools; i++) {
+		if (strings_add(&names, sv->tools[i].name) == -1)
+			fatalx("out of memory");
+	}
+	result = conf_check_tools(sv->conf, &names, copts);
+	strings_free(&names);
+	return (result);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct supervisor sv = {
+		.dir_owner = (uid_t)-1, .tree_owner = (uid_t)-1, .journal = -1
+	};
+	static struct sv_opts o;
+	struct conf_opts copts = { .names = &conf_host_names,
+	    .report = report };
+	int status;
+
+	log_init("myelind", -1, 0);
+	proc_title("myelind");
+	options(argc, argv, &o, &sv);
+	copts.private_dir = o.private_dir;
+	sv.opts = &o;
+	if ((sv.conf = load(&o, &copts)) == NULL)
+		return (1);
+	log_set_verbose(o.verbose || sv.conf->verbose);
+	channel_trace(o.trace);
+	children_init(&sv);
+	if (feed_open(&sv) == -1 || check_tools(&sv, &copts) == -1)
+		return (1);
+	status = o.check ? supervisor_check(&sv) : supervisor_run(&sv);
+	conf_free(sv.conf);
+	return (status);
+}

@@ -1,0 +1,387 @@
+/*
+ * The grammar of myelin.conf(5).  Actions only hand over what they matched;
+ * what is wrong with a value is said where it is set (conf_set.c), and the
+ * reading goes on, so that all errors of a file are reported at once.
+ */
+%code requires {
+#include "conf_int.h"
+}
+
+%code {
+#include <stdlib.h>
+#include <string.h>
+
+#define YYLLOC_DEFAULT(cur, rhs, n)					\
+	((cur) = YYRHSLOC(rhs, (n) != 0 ? 1 : 0))
+
+/* What bison writes is not ours to cast. */
+#pragma GCC diagnostic ignored "-Wconversion"
+
+static void	conf_yyerror(struct pos *, struct parser *, const char *);
+static void	not_here(struct parser *, struct pos, int, const char *);
+static void	list_add(struct strings *, char *);
+
+/* Refused by name: the rest of the entry is dropped. */
+#define NOT_HERE(pos, words) do {					\
+	not_here(ps, (pos), yychar, (words));				\
+	YYERROR;							\
+} while (0)
+}
+
+%code provides {
+int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
+}
+
+%define api.pure full
+%define api.prefix {conf_yy}
+%define api.location.type {struct pos}
+%define parse.error custom
+%define parse.lac full
+%locations
+%param { struct parser *ps }
+
+%union {
+	char		*str;
+	int		 num;
+	struct strings	 list;
+}
+
+%token NL		"the end of the line"
+%token <str> STRING	"a word"
+%token <str> MACRO	"a macro"
+%token <num> LIMIT	"a limit"
+%token ALLOW "allow" ANY "any" API "api" ASK "ask" CAP "cap"
+%token CGROUP "cgroup" DENY "deny" EGRESS "egress"
+%token ENVIRONMENT "environment" GROUP "group" INCLUDE "include"
+%token INSTANCE "instance" LISTEN "listen" LOG "log" MAY "may" MODE "mode"
+%token OPERATOR "operator" OWNER "owner" PARENT "parent" PRESET "preset"
+%token PRINCIPAL "principal" PRIVATE "private" PROFILE "profile"
+%token STATE "state" TOOL "tool" UIDS "uids" USER "user"
+%token WORKSPACE "workspace"
+
+%type <num> plane who allow_deny
+%type <list> list
+
+%destructor { free($$); } <str>
+%destructor { strings_free(&$$); } <list>
+
+%%
+
+config		: entries
+		;
+
+entries		: entry
+		| entries sep entry
+		;
+
+sep		: ';'				{ yyerrok; }
+		| NL				{ yyerrok; }
+		;
+
+entry		: %empty
+		| MACRO '=' STRING {
+			lex_define(ps, @1, $1, $3);
+			free($1);
+			free($3);
+		}
+		| INCLUDE STRING {
+			lex_include(ps, @1, $2);
+			free($2);
+		}
+		| INSTANCE STRING {
+			set_instance(ps, @1, $2);
+			free($2);
+		}
+		| STATE STRING {
+			set_state(ps, @1, $2);
+			free($2);
+		}
+		| PRIVATE STRING {
+			set_private(ps, @1, $2);
+			free($2);
+		}
+		| UIDS STRING {
+			set_uids(ps, @1, $2, NULL);
+			free($2);
+		}
+		| UIDS STRING STRING {
+			set_uids(ps, @1, $2, $3);
+			free($2);
+			free($3);
+		}
+		| CGROUP PARENT STRING {
+			set_cgroup(ps, @1, $3);
+			free($3);
+		}
+		| LOG STRING {
+			set_log(ps, @1, $2);
+			free($2);
+		}
+		| LIMIT STRING {
+			set_limit(ps, @1, $1, $2);
+			free($2);
+		}
+		| ENVIRONMENT ALLOW list {
+			set_environment(ps, @1, &$3);
+			strings_free(&$3);
+		}
+		| listen
+		| profile
+		| preset
+		| principal
+		| operator
+		| allow_deny {
+			NOT_HERE(@1, "rules for commands come with the command "
+			    "judge, which this version does not have");
+		}
+		| ASK {
+			NOT_HERE(@1, "rules for commands come with the command "
+			    "judge, which this version does not have");
+		}
+		| EGRESS {
+			NOT_HERE(@1, "egress comes with egressd, which this "
+			    "version does not have");
+		}
+		| error
+		;
+
+listen		: listen_head listen_options
+		;
+
+listen_head	: LISTEN plane STRING {
+			set_listen(ps, @1, $2, $3);
+			free($3);
+		}
+		;
+
+plane		: API				{ $$ = PLANE_AGENT; }
+		| OPERATOR			{ $$ = PLANE_OPERATOR; }
+		;
+
+listen_options	: %empty
+		| listen_options GROUP STRING {
+			set_listen_group(ps, @2, $3);
+			free($3);
+		}
+		| listen_options MODE STRING {
+			set_listen_mode(ps, @2, $3);
+			free($3);
+		}
+		;
+
+profile		: profile_head '{' profile_lines '}'
+		;
+
+profile_head	: PROFILE STRING {
+			set_profile(ps, @1, $2);
+			free($2);
+		}
+		;
+
+profile_lines	: profile_line
+		| profile_lines sep profile_line
+		;
+
+profile_line	: %empty
+		| MODE STRING {
+			set_profile_mode(ps, @1, $2);
+			free($2);
+		}
+		| LIMIT STRING {
+			set_profile_limit(ps, @1, $1, $2);
+			free($2);
+		}
+		| EGRESS {
+			NOT_HERE(@1, "egress comes with egressd, which this "
+			    "version does not have");
+		}
+		| error
+		;
+
+preset		: preset_head '{' preset_lines '}'
+		;
+
+preset_head	: PRESET STRING {
+			set_preset(ps, @1, $2);
+			free($2);
+		}
+		;
+
+preset_lines	: preset_line
+		| preset_lines sep preset_line
+		;
+
+preset_line	: %empty
+		| CAP STRING {
+			set_preset_cap(ps, @1, $2);
+			free($2);
+		}
+		| allow_deny TOOL list {
+			set_preset_tools(ps, @1, $1 == ALLOW, &$3);
+			strings_free(&$3);
+		}
+		| allow_deny GROUP {
+			NOT_HERE(@1, "groups of tools come with MCP, which "
+			    "this version does not have");
+		}
+		| LIMIT STRING {
+			set_preset_limit(ps, @1, $1, $2);
+			free($2);
+		}
+		| error
+		;
+
+allow_deny	: ALLOW				{ $$ = ALLOW; }
+		| DENY				{ $$ = DENY; }
+		;
+
+principal	: principal_head '{' principal_lines '}' {
+			set_principal_end(ps);
+		}
+		;
+
+principal_head	: PRINCIPAL who STRING {
+			set_principal(ps, @1, $2, $3);
+			free($3);
+		}
+		;
+
+who		: USER				{ $$ = WHO_USER; }
+		| GROUP				{ $$ = WHO_GROUP; }
+		;
+
+principal_lines	: principal_line
+		| principal_lines sep principal_line
+		;
+
+principal_line	: %empty
+		| PRESET STRING {
+			set_principal_preset(ps, @1, $2);
+			free($2);
+		}
+		| PROFILE list {
+			set_principal_profiles(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| WORKSPACE list {
+			set_principal_workspaces(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| OWNER ANY {
+			set_principal_owner(ps, @1, NULL);
+		}
+		| OWNER STRING {
+			set_principal_owner(ps, @1, $2);
+			free($2);
+		}
+		| error
+		;
+
+operator	: OPERATOR who STRING MAY list {
+			set_operator(ps, @1, $2, $3, &$5);
+			free($3);
+			strings_free(&$5);
+		}
+		;
+
+list		: STRING {
+			$$ = (struct strings){ NULL, 0 };
+			list_add(&$$, $1);
+		}
+		| list ',' optnl STRING {
+			$$ = $1;
+			list_add(&$$, $4);
+		}
+		;
+
+optnl		: %empty
+		| optnl NL
+		;
+
+%%
+
+static void
+list_add(struct strings *list, char *word)
+{
+	if (strings_add(list, word) == -1)
+		fatalx("out of memory");
+	free(word);
+}
+
+/* bison's own words ("memory exhausted"); syntax errors come below. */
+static void
+conf_yyerror(struct pos *pos, struct parser *ps, const char *words)
+{
+	conf_error(ps, *pos, "%s", words);
+}
+
+static bool
+ends_entry(int token)
+{
+	return (token == NL || token == ';' || token == '}' ||
+	    token == CONF_YYEOF);
+}
+
+static void
+not_here(struct parser *ps, struct pos pos, int token, const char *words)
+{
+	conf_error(ps, pos, "%s", words);
+	if (token == CONF_YYEMPTY || !ends_entry(token))
+		lex_skip_entry(ps, token == '{');
+}
+
+/* "a, b or c" of what might have stood there; "" for too much. */
+static void
+expected(const yypcontext_t *ctx, char *words, size_t size)
+{
+	yysymbol_kind_t kinds[6];
+	size_t used = 0;
+	int i, n;
+
+	words[0] = '\0';
+	n = yypcontext_expected_tokens(ctx, kinds, 6);
+	if (n < 1 || n > 5)
+		return;
+	for (i = 0; i < n; i++) {
+		if (kinds[i] == YYSYMBOL_NL) {
+			(void)snprintf(words, size,
+			    ", expected the end of the line");
+			return;
+		}
+	}
+	for (i = 0; i < n && used < size; i++)
+		used += (size_t)snprintf(words + used, size - used, "%s%s",
+		    i == 0 ? ", expected " : i == n - 1 ? " or " : ", ",
+		    yysymbol_name(kinds[i]));
+}
+
+static int
+yyreport_syntax_error(const yypcontext_t *ctx, struct parser *ps)
+{
+	yysymbol_kind_t kind = yypcontext_token(ctx);
+	struct pos pos = *yypcontext_location(ctx);
+	char words[256];
+
+	if (ps->ended)
+		return (0);
+	expected(ctx, words, sizeof(words));
+	if (ps->reported)
+		ps->reported = false;
+	else if (ps->unknown)
+		conf_error(ps, pos, "unknown keyword \"%s\"", ps->last);
+	else if (ps->began)
+		conf_error(ps, pos, "\"%s\" has no place here", ps->last);
+	else if (kind == YYSYMBOL_NL)
+		conf_error(ps, pos, "unexpected end of the line%s", words);
+	else
+		conf_error(ps, pos, "unexpected \"%s\"%s", ps->last, words);
+	switch (kind) {
+	case YYSYMBOL_NL:
+	case YYSYMBOL_YYEOF:
+		break;
+	default:
+		if (strcmp(ps->last, ";") != 0 && strcmp(ps->last, "}") != 0)
+			lex_skip_entry(ps, strcmp(ps->last, "{") == 0);
+	}
+	return (0);
+}

@@ -1,0 +1,31 @@
+/* What the host must have before anything is made. */
+#include <stdio.h>
+
+#include "preflight.h"
+
+/*
+ * Pages of pipes that one running call holds in apid's name: stdout is made
+ * 128 KiB, stderr and stdin stay at 64 KiB each.
+ */
+#define PIPE_PAGES_CALL	64u
+#define PIPE_PAGES_FILE	"/proc/sys/fs/pipe-user-pages-soft"
+
+/* Over its soft limit a user's new pipes are of one page: calls crawl. */
+int
+preflight(const struct slice *s, char why[WHY_MAX])
+{
+	unsigned long long running = s->limits.v[LIMIT_RUNNING_HOST];
+	unsigned long long soft = 0;
+	FILE *f;
+
+	if ((f = fopen(PIPE_PAGES_FILE, "re")) == NULL)
+		return (0);
+	if (fscanf(f, "%llu", &soft) != 1)
+		soft = 0;
+	(void)fclose(f);
+	if (soft == 0 || running * PIPE_PAGES_CALL <= soft)
+		return (0);
+	return (why_say(why, "running-calls-host %llu needs %llu pages of "
+	    "pipes, fs.pipe-user-pages-soft is %llu: lower the one or raise "
+	    "the other", running, running * PIPE_PAGES_CALL, soft));
+}

@@ -1,0 +1,11 @@
+/* What the host must have before anything is made. */
+#ifndef MYELIN_PREFLIGHT_H
+#define MYELIN_PREFLIGHT_H
+
+#include "slice.h"
+#include "why.h"
+
+/* 0, or -1 and which limit of the host does not fit which of ours. */
+int	preflight(const struct slice *, char why[WHY_MAX]);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * The supervisor: the processes it keeps, and what it knows of each.
+ *
+ * children.c	the table: who they are, ids, programs
+ * exec.c	fork and exec of one
+ * feed.c	the files and the configuration that each gets
+ * child.c	the life of one: START, CONFIG, COMMIT, READY, death, restart
+ * plumb.c	the channels between them, and PROCS
+ * supervisor.c	the whole: start, signals, heartbeat, stop
+ * check.c	myelind -n
+ */
+#ifndef MYELIN_SUPERVISOR_H
+#define MYELIN_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "conf.h"
+#include "imsg.h"
+#include "listener.h"
+#include "restart.h"
+#include "state.h"
+#include "uids.h"
+#include "why.h"
+
+/* In the order in which they are stopped. */
+enum child_id {
+	CHILD_APID, CHILD_APID_OPERATOR, CHILD_POLICYD, CHILD_JUDGED,
+	CHILD_NEUROND, CHILD_COUNT
+};
+
+enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
+
+/* Which files a child gets beside its slice. */
+#define FILES_LISTEN	0x01	/* "listen" */
+#define FILES_TOOLS	0x02	/* "tool/NAME", the declarations */
+#define FILES_HELPERS	0x04	/* "maker", "spawner", to execute */
+
+/* What one child is: a row of child_table. */
+struct child_spec {
+	const char	*name;		/* in status, logs and PROCS */
+	const char	*dir;		/* of a build tree */
+	const char	*program;
+	const char	*user;		/* NULL: root */
+	unsigned	 offset;	/* its id in a private block */
+	enum child_root	 root;
+	unsigned	 sections;	/* SLICE_* */
+	enum cf_plane	 plane;		/* 0: it has no socket */
+	unsigned	 files;		/* FILES_* */
+	/* open files: always, a running call, a connection, a neuron */
+	uint32_t	 nofile[4];
+	int		 stop_ms;	/* from STOP_PROC to SIGKILL */
+	bool		 tidies;	/* lives on to clean up after itself */
+};
+
+extern const struct child_spec child_table[CHILD_COUNT];
+
+enum child_state {
+	CHILD_ABSENT,		/* not in this configuration */
+	CHILD_DOWN,		/* waits for its start */
+	CHILD_STARTED,		/* has START and CONFIG, no answer yet */
+	CHILD_AGREED,		/* said CONFIG_OK, waits for the others */
+	CHILD_COMMITTED,	/* has COMMIT, not READY yet */
+	CHILD_UP,
+	CHILD_ENDING,		/* control channel gone, not reaped yet */
+	CHILD_FAILED		/* died too often */
+};
+
+struct event;
+struct event_base;
+struct supervisor;
+
+struct child {
+	const struct child_spec	*spec;
+	struct supervisor	*sv;
+	enum child_state	 state;
+	pid_t			 pid;		/* 0: none */
+	struct channel		*control;
+	struct event		*timer;		/* deadline, restart or retry */
+	struct restart		 history;
+	int64_t			 up_since;	/* ms; -1: not yet up */
+	uint32_t		 restarts;
+	unsigned		 pings;		/* without an answer */
+	bool			 stopping;	/* has STOP_PROC */
+	int			 program;	/* the executable, open */
+	int			 slice;		/* its sealed memfd */
+	uid_t			 uid;
+	gid_t			 gid;
+	struct listener		 listener;
+};
+
+struct tool {
+	char		*name;		/* "bash" */
+	int		 fd;
+};
+
+enum phase { PHASE_START, PHASE_RUN, PHASE_STOP };
+
+struct sv_opts {
+	const char	*file;
+	const char	*private_dir;	/* -p */
+	const char	*tree;		/* -L */
+	bool		 debug;
+	bool		 check;
+	bool		 verbose;
+	bool		 trace;
+};
+
+struct supervisor {
+	const struct sv_opts	*opts;
+	struct conf		*conf;
+	enum phase		 phase;
+	int			 status;	/* exit status */
+	bool			 done;		/* no child is left */
+	unsigned		 signals;	/* SIGTERM and SIGINT */
+	uid_t			 dir_owner;	/* of -p DIR, else -1 */
+	uid_t			 tree_owner;	/* of -L DIR, else -1 */
+	struct child		 children[CHILD_COUNT];
+	struct tool		*tools;
+	size_t			 ntools;
+	int			 maker;
+	int			 spawner;
+	int			 journal;	/* -1: log to standard error */
+	struct state		 state;
+	struct uids		 uids;
+	struct event_base	*base;
+	struct event		*heartbeat;
+	struct event		*watchdog;
+};
+
+/* ---- children.c ---- */
+
+void	children_init(struct supervisor *);
+/* Ids of all, from the block or the host's users.  0, or -1 and why. */
+int	children_ids(struct supervisor *, char why[WHY_MAX]);
+uint32_t child_nofile(const struct child *);
+/* Its root directory, "" for none; size is PATH_BYTES_MAX. */
+int	child_root(const struct child *, char *path, size_t size);
+
+/* ---- exec.c ---- */
+
+/*
+ * Starts a child's program with its end of a new control channel.  Returns
+ * our end, and the pid; or -1 with errno.  With as_user it becomes uid and
+ * gid before it is executed, which is for checks alone.
+ */
+int	child_exec(const struct child *, bool as_user, uid_t, gid_t,
+	    pid_t *);
+void	child_send_start(const struct child *, struct channel *,
+	    unsigned flags, const char *root);
+
+/* ---- feed.c ---- */
+
+/* Opens declarations and programs.  0, or -1 after saying why. */
+int	feed_open(struct supervisor *);
+void	feed_close(struct supervisor *);
+/* Encodes every child's slice, once.  0, or -1 after saying why. */
+int	feed_encode(struct supervisor *);
+/* Sends CONFIG and its files. */
+int	feed_send(const struct child *, struct channel *);
+
+/* ---- child.c ---- */
+
+int	child_start(struct child *);
+void	child_commit(struct child *);
+/* The pid was reaped with that status. */
+void	child_reaped(struct child *, int status);
+void	child_stop(struct child *, int ms);
+void	child_kill(struct child *);
+enum proc_status child_status(const struct child *);
+bool	child_committed(const struct child *);
+
+/* ---- plumb.c ---- */
+
+/* New channels between one child and its neighbours; all if NULL. */
+void	plumb(struct supervisor *, struct child *);
+void	procs_changed(struct child *);
+void	procs_all(struct supervisor *);
+
+/* ---- supervisor.c ---- */
+
+/* Runs the service.  Returns the exit status. */
+int	supervisor_run(struct supervisor *);
+/* Events of a child that concern the whole. */
+void	supervisor_agreed(struct supervisor *);
+void	supervisor_up(struct supervisor *, struct child *);
+void	supervisor_gone(struct supervisor *);
+void	supervisor_fail(struct supervisor *, const char *, ...)
+	    __printflike(2, 3);
+
+/* ---- check.c ---- */
+
+/* Lets every child read its slice.  Returns the exit status. */
+int	supervisor_check(struct supervisor *);
+
+#endif

@@ -1,0 +1,653 @@
+"""supervisord alone, with tests/system/fake_child for every child.
+
+Starts, kills, stops and starts again; each instance is private, in a
+directory of its own.
+"""
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("MYELIN_BUILD",
+                                       os.path.join(TOP, "build")))
+MYELIND = os.path.join(BUILD, "supervisord", "myelind")
+FAKE = os.path.join(BUILD, "tests", "system", "fake_child")
+PROGRAMS = ("apid/apid", "judged/judged", "policyd/policyd",
+            "neurond/neurond", "neurond/maker", "neurond/spawner")
+CHILDREN = ("apid", "apid-operator", "policyd", "judged", "neurond")
+CONF = 'principal user root { preset standard; workspace "/*"; owner any }\n'
+
+
+def status_of(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in f
+                    if ":\t" in line)
+
+
+def alive(pid):
+    try:
+        return status_of(pid)["State"][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def connect(path):
+    """None, or the name of the error."""
+    with socket.socket(socket.AF_UNIX) as s:
+        try:
+            s.connect(path)
+        except OSError as e:
+            return e.__class__.__name__
+    return None
+
+
+class Instance:
+    """A myelind with fake children, at a directory of its own."""
+
+    def __init__(self, conf=CONF, options=("-d", "-v"), env=None, dir=None):
+        self.dir = dir or tempfile.mkdtemp(prefix="myelin-sv.")
+        os.chmod(self.dir, 0o755)
+        self.api = os.path.join(self.dir, "api.sock")
+        self.operator = os.path.join(self.dir, "operator.sock")
+        self.tree = os.path.join(self.dir, "tree")
+        self.log_path = os.path.join(self.dir, "log")
+        self.options = options
+        self.env = env
+        self.proc = None
+        self.make_tree()
+        self.configure(conf)
+
+    def make_tree(self):
+        if os.path.exists(self.tree):
+            return
+        for program in PROGRAMS:
+            path = os.path.join(self.tree, program)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            shutil.copy(FAKE, path)
+            os.chmod(path, 0o755)
+        tools = os.path.join(self.tree, "judged", "tools")
+        os.makedirs(tools)
+        for tool in ("bash", "exec"):
+            with open(os.path.join(tools, tool + ".json"), "w") as f:
+                f.write("{}\n")
+        subprocess.run(["chmod", "-R", "go-w", self.tree], check=True)
+
+    def configure(self, conf):
+        with open(os.path.join(self.dir, "myelin.conf"), "w") as f:
+            f.write(conf)
+        os.chmod(f.name, 0o600)
+
+    def argv(self, *more):
+        return [MYELIND, *self.options, *more, "-p", self.dir, "-L",
+                self.tree]
+
+    def start(self, wait=True):
+        env = dict(os.environ, SECRET="not for children")
+        env.update(self.env or {})
+        with open(self.log_path, "ab") as log:
+            self.proc = subprocess.Popen(self.argv(), stderr=log, stdout=log,
+                                         stdin=subprocess.DEVNULL, env=env)
+        if wait:
+            self.wait_log(r"myelind: ready: ")
+        return self
+
+    def check(self, *more, **kw):
+        return subprocess.run(self.argv("-n", *more), capture_output=True,
+                              text=True, timeout=60, **kw)
+
+    def log(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def wait_log(self, pattern, seconds=20, count=1):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = re.findall(pattern, self.log())
+            if len(found) >= count:
+                return found
+            if self.proc.poll() is not None and \
+                    len(re.findall(pattern, self.log())) < count:
+                break
+            time.sleep(0.02)
+        raise AssertionError("no %r in the log:\n%s" % (pattern, self.log()))
+
+    def pid(self, name):
+        """Of the latest child of that name."""
+        return int(re.findall(r"myelind: %s \(pid (\d+)\) is started" % name,
+                              self.log())[-1])
+
+    def pids(self):
+        return {name: self.pid(name) for name in CHILDREN}
+
+    def wait_up(self, name, pid_before, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pid = self.pid(name)
+            if pid != pid_before and re.search(
+                    r"myelind: %s \(pid %d\) is up again" % (name, pid),
+                    self.log()):
+                return pid
+            time.sleep(0.02)
+        raise AssertionError("%s is not up again:\n%s" % (name, self.log()))
+
+    def stop(self, sig=signal.SIGTERM, seconds=20):
+        """Its exit status."""
+        if self.proc.poll() is None:
+            self.proc.send_signal(sig)
+        return self.proc.wait(timeout=seconds)
+
+    def end(self):
+        if self.proc is not None:
+            if self.proc.poll() is None:
+                self.proc.terminate()
+                try:
+                    self.proc.wait(timeout=20)
+                except subprocess.TimeoutExpired:
+                    self.proc.kill()
+                    self.proc.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class SupervisordTest(unittest.TestCase):
+    def instance(self, *args, **kw):
+        i = Instance(*args, **kw)
+        self.addCleanup(i.end)
+        return i
+
+    def assert_gone(self, pids):
+        end = time.monotonic() + 5
+        while any(alive(p) for p in pids) and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual([p for p in pids if alive(p)], [])
+
+
+class Start(SupervisordTest):
+    def test_sockets_and_state(self):
+        i = self.instance().start()
+        for path in (i.api, i.operator):
+            st = os.stat(path)
+            self.assertTrue(stat.S_ISSOCK(st.st_mode))
+            self.assertEqual(stat.S_IMODE(st.st_mode), 0o666)
+            self.assertIsNone(connect(path))
+        start = int(re.search(r"uids (\d+) to", i.log()).group(1))
+        for name, mode, uid in (("", 0o711, 0), ("policy", 0o700, start + 4),
+                                ("neurons", 0o700, 0), ("empty", 0o755, 0)):
+            st = os.stat(os.path.join(i.dir, "state", name))
+            self.assertEqual(stat.S_IMODE(st.st_mode), mode, name)
+            self.assertEqual(st.st_uid, uid, name)
+        self.assertEqual(i.stop(), 0)
+        self.assertFalse(os.path.exists(i.api))
+        self.assertFalse(os.path.exists(i.operator))
+        self.assertFalse(os.path.exists("/run/myelin-uids/%d" % start))
+
+    def test_what_children_get(self):
+        i = self.instance().start()
+        start = int(re.search(r"uids (\d+) to", i.log()).group(1))
+        offsets = {"apid": 1, "apid-operator": 2, "judged": 3, "policyd": 4,
+                   "neurond": None}
+        for name, pid in i.pids().items():
+            st = status_of(pid)
+            uid = 0 if offsets[name] is None else start + offsets[name]
+            self.assertEqual(st["Uid"].split(), [str(uid)] * 4, name)
+            self.assertEqual(st["Gid"].split(), [str(uid)] * 4, name)
+            self.assertEqual(st["Groups"].split(), [], name)
+            self.assertEqual(st["NoNewPrivs"], "1", name)
+            self.assertEqual(st["Name"], name)
+            with open("/proc/%d/environ" % pid, "rb") as f:
+                env = f.read().split(b"\0")
+            self.assertFalse([e for e in env if e.startswith(b"SECRET")])
+            self.assertLessEqual(len([e for e in env if e]), 3, env)
+            with open("/proc/%d/cmdline" % pid, "rb") as f:
+                self.assertEqual(f.read(), name.encode() + b"\0")
+            root = os.readlink("/proc/%d/root" % pid)
+            want = {"neurond": "/", "policyd": i.dir + "/state/policy"}
+            self.assertEqual(root, want.get(name, i.dir + "/state/empty"))
+            self.assertNotEqual(os.getpgid(pid), os.getpgid(i.proc.pid))
+            for fd in os.listdir("/proc/%d/fd" % pid):
+                link = os.readlink("/proc/%d/fd/%s" % (pid, fd))
+                if int(fd) == 2:
+                    self.assertEqual(link, i.log_path)
+                elif int(fd) < 2:
+                    self.assertEqual(link, "/dev/null")
+                else:
+                    self.assertNotIn("lock", link, name)
+                    self.assertNotIn("myelin-uids", link, name)
+
+    def test_files_are_read_from_their_start(self):
+        i = self.instance().start()
+        before = i.pid("judged")
+        os.kill(before, signal.SIGKILL)
+        i.wait_up("judged", before)
+        self.assertEqual(re.findall(r"judged: file tool/bash at (\d+)",
+                                    i.log()), ["7", "7"])
+
+    def test_procs(self):
+        i = self.instance().start()
+        i.wait_log(r"policyd: procs myelind %d 0 up" % i.proc.pid)
+        for name, pid in i.pids().items():
+            i.wait_log(r"policyd: procs %s %d 0 up" % (name, pid))
+        os.kill(i.pid("judged"), signal.SIGKILL)
+        i.wait_log(r"policyd: procs judged 0 1 down")
+        i.wait_log(r"policyd: procs judged \d+ 1 up")
+
+    def test_without_operator(self):
+        """No operator socket: no apid for it; policyd is ready all the same."""
+        i = self.instance()
+        i.configure("listen api \"%s\"\nprivate yes\nstate \"%s/state\"\n"
+                    "instance %s\n" %
+                    (i.api, i.dir, os.path.basename(i.dir).replace(
+                        ".", "-").replace("_", "-").lower()))
+        i.argv = lambda *more: [MYELIND, *i.options, *more, "-f",
+                                i.dir + "/myelin.conf", "-L", i.tree]
+        i.start()
+        self.assertIn("4 processes", i.log())
+        self.assertNotIn("apid-operator", i.log())
+        self.assertEqual(i.stop(), 0)
+
+    def test_mode_and_group(self):
+        i = self.instance()
+        i.configure("listen api \"%s/sub/a\" group \"daemon\" mode 0640\n" %
+                    i.dir)
+        i.start()
+        st = os.stat(i.dir + "/sub/a")
+        self.assertEqual(stat.S_IMODE(st.st_mode), 0o640)
+        self.assertEqual(st.st_gid, 1)
+
+    def test_trace(self):
+        i = self.instance(options=("-d", "-v", "-T", "imsg")).start()
+        for word in ("START", "CONFIG", "COMMIT", "PLUMB", "READY"):
+            self.assertRegex(i.log(), r"myelind: .*\b%s\b" % word)
+
+    def test_notify(self):
+        with tempfile.TemporaryDirectory() as d, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+            s.bind(d + "/n")
+            s.settimeout(10)
+            i = self.instance(env={"NOTIFY_SOCKET": d + "/n",
+                                   "WATCHDOG_USEC": "400000"}).start()
+            seen = b""
+            while b"READY=1" not in seen or b"WATCHDOG=1" not in seen:
+                seen += s.recv(4096) + b"\n"
+            i.stop()
+            while b"STOPPING=1" not in seen:
+                seen += s.recv(4096) + b"\n"
+
+
+class Refused(SupervisordTest):
+    def refused(self, i, pattern, seconds=20):
+        i.start(wait=False)
+        self.assertEqual(i.proc.wait(timeout=seconds), 1, i.log())
+        self.assertRegex(i.log(), pattern)
+        self.assertFalse(os.path.exists(i.api))
+
+    def test_second_instance(self):
+        i = self.instance().start()
+        r = subprocess.run(i.argv(), capture_output=True, text=True,
+                           timeout=20)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("another instance uses it", r.stderr)
+        self.assertIsNone(connect(i.api))
+
+    def test_live_socket(self):
+        i = self.instance().start()
+        other = self.instance()
+        other.configure('listen api "%s"\n' % i.api)
+        other.start(wait=False)
+        self.assertEqual(other.proc.wait(timeout=20), 1)
+        self.assertIn("%s: another instance listens on it" % i.api,
+                      other.log())
+        self.assertIsNone(connect(i.api))
+
+    def test_stale_socket(self):
+        i = self.instance()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(i.api)
+        self.assertEqual(connect(i.api), "ConnectionRefusedError")
+        i.start()
+        self.assertIsNone(connect(i.api))
+
+    def test_not_root(self):
+        i = self.instance()
+        os.chmod(i.dir + "/myelin.conf", 0o644)
+        r = subprocess.run(i.argv(), capture_output=True, text=True,
+                           timeout=20, user=65534, group=65534)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("root starts this", r.stderr)
+
+    def test_missing_users(self):
+        i = self.instance()
+        i.configure(CONF + "private no\n")
+        self.refused(i, r"there is no user _myelin-api")
+
+    def test_configuration_error(self):
+        i = self.instance(conf="nonsense\nmemory 1\n")
+        self.refused(i, r"myelin.conf:1: unknown keyword \"nonsense\"")
+        self.assertRegex(i.log(), r"myelin.conf:2: memory 1 is outside")
+
+    def test_child_refuses(self):
+        i = self.instance(conf=CONF + "\npreset refused { }\n")
+        self.refused(i, r"myelin.conf:3: preset \"refused\" is refused "
+                     r"\(says policyd\)")
+
+    def test_child_dies_at_start(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_EXIT\n")
+        self.refused(i, r"judged ended before it was ready")
+
+    def test_child_never_ready(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_UNREADY\n")
+        self.refused(i, r"judged \(pid \d+\) was not ready within 10 s: it "
+                     r"did not say READY", seconds=40)
+
+    def test_child_speaks_garbage(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_GARBAGE\n")
+        self.refused(i, r"judged \(pid \d+\): control channel: ")
+
+    def test_program_of_others(self):
+        i = self.instance()
+        os.chmod(i.tree + "/judged/judged", 0o777)
+        self.refused(i, r"judged/judged: mode 0777 lets group or others")
+
+    def test_declaration_of_others(self):
+        i = self.instance()
+        os.chown(i.tree + "/judged/tools/bash.json", 1234, 0)
+        self.refused(i, r"bash.json: belongs to uid 1234")
+
+    def test_unknown_tool(self):
+        i = self.instance(conf=CONF + "preset p { deny tool bsh }\n")
+        self.refused(i, r"myelin.conf:2: preset \"p\": there is no tool "
+                     r"\"bsh\"")
+
+    def test_path_too_long(self):
+        base = tempfile.mkdtemp(prefix="myelin-sv.")
+        self.addCleanup(shutil.rmtree, base)
+        long = os.path.join(base, "x" * 100)
+        os.mkdir(long)
+        i = self.instance(dir=long)
+        self.refused(i, r"a socket path of \d+ bytes; the most is 107")
+
+
+class Check(SupervisordTest):
+    def test_ok(self):
+        i = self.instance()
+        r = i.check()
+        self.assertEqual((r.returncode, r.stdout), (0, "configuration OK\n"),
+                         r.stderr)
+        self.assertFalse(os.path.exists(i.api))
+        self.assertFalse(os.path.exists(i.dir + "/state"))
+
+    def test_unprivileged(self):
+        i = self.instance()
+        os.chmod(i.dir + "/myelin.conf", 0o644)
+        r = i.check(user=65534, group=65534, extra_groups=[])
+        self.assertEqual((r.returncode, r.stdout), (0, "configuration OK\n"),
+                         r.stderr)
+
+    def test_beside_a_running_one(self):
+        i = self.instance().start()
+        r = i.check()
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIsNone(connect(i.api))
+
+    def test_errors(self):
+        i = self.instance(conf="x\ny\n")
+        r = i.check()
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertEqual(len(r.stderr.splitlines()), 2, r.stderr)
+
+    def test_child_refuses(self):
+        i = self.instance(conf=CONF + "preset refused { }\n")
+        r = i.check()
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn("myelin.conf:2: preset \"refused\" is refused (says "
+                      "policyd)", r.stderr)
+        i.configure(CONF + "environment allow FAKE_REFUSE\n")
+        r = i.check()
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("judged: told to refuse", r.stderr)
+
+    def test_child_says_nothing(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_MUTE\n")
+        r = i.check()
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("judged did not answer", r.stderr)
+
+    def test_config_of_others(self):
+        i = self.instance()
+        os.chmod(i.dir + "/myelin.conf", 0o666)
+        r = i.check()
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("mode 0666", r.stderr)
+
+
+class Death(SupervisordTest):
+    def test_each_alone(self):
+        """One dies, it comes back, its neighbours get new ends and stay."""
+        links = {"apid": ["agent"], "apid-operator": ["operator"],
+                 "judged": ["judge"], "neurond": ["launch"],
+                 "policyd": ["agent", "operator", "judge", "launch"]}
+        owners = {"agent": "apid", "operator": "apid-operator",
+                  "judge": "judged", "launch": "neurond"}
+        i = self.instance().start()
+        for name in CHILDREN:
+            before = i.pids()
+            plumbs = {(owner, kind): len(re.findall(
+                r"%s: plumb %s\n" % (owner, kind), i.log()))
+                for kind, o in owners.items() for owner in (o, "policyd")}
+            os.kill(before[name], signal.SIGKILL)
+            i.wait_up(name, before[name])
+            after = i.pids()
+            for other in CHILDREN:
+                if other != name:
+                    self.assertEqual(before[other], after[other], name)
+                    self.assertTrue(alive(after[other]))
+            for kind in links[name]:
+                for owner in (owners[kind], "policyd"):
+                    i.wait_log(r"\b%s: plumb %s\n" % (owner, kind),
+                               count=plumbs[(owner, kind)] + 1)
+            self.assertIsNone(connect(i.api))
+        i.wait_log(r"killed by SIGKILL", count=5)
+        self.assertEqual(i.stop(), 0)
+
+    def test_policyd_gets_all_rows_again(self):
+        i = self.instance().start()
+        before = i.pid("policyd")
+        n = len(re.findall(r"policyd: procs myelind", i.log()))
+        os.kill(before, signal.SIGKILL)
+        i.wait_up("policyd", before)
+        i.wait_log(r"policyd: procs myelind", count=n + 1)
+        i.wait_log(r"policyd: procs neurond %d 0 up" % i.pid("neurond"),
+                   count=2)
+
+    def test_first_restart_is_at_once(self):
+        i = self.instance().start()
+        before = i.pid("judged")
+        begin = time.monotonic()
+        os.kill(before, signal.SIGKILL)
+        i.wait_up("judged", before)
+        self.assertLess(time.monotonic() - begin, 3)
+        self.assertNotIn("judged is started again in", i.log())
+
+    def kill_five(self, i, name):
+        for n in range(5):
+            pid = i.pid(name)
+            os.kill(pid, signal.SIGKILL)
+            if n < 4:
+                i.wait_up(name, pid)
+
+    def test_five_deaths_of_judged(self):
+        i = self.instance().start()
+        pids = i.pids()
+        self.kill_five(i, "judged")
+        self.assertEqual(i.proc.wait(timeout=20), 1)
+        self.assertRegex(i.log(), r"judged died 5 times within 60 s: the "
+                         r"service ends")
+        self.assertRegex(i.log(), r"judged is started again in 400 ms")
+        self.assert_gone(pids.values())
+        self.assertFalse(os.path.exists(i.api))
+
+    def test_five_deaths_of_apid(self):
+        """Its socket goes, the rest stays; policyd restarts all the same."""
+        i = self.instance().start()
+        self.kill_five(i, "apid")
+        i.wait_log(r"apid died 5 times within 60 s: .*api.sock stays down")
+        self.assertEqual(connect(i.api), "FileNotFoundError")
+        self.assertIsNone(connect(i.operator))
+        i.wait_log(r"policyd: procs apid 0 4 failed")
+        before = i.pid("policyd")
+        os.kill(before, signal.SIGKILL)
+        i.wait_up("policyd", before)
+        # A minute later it is tried again, socket and all.
+        before = i.pid("apid")
+        i.wait_log(r"apid is tried again", seconds=70)
+        i.wait_up("apid", before)
+        self.assertIsNone(connect(i.api))
+        self.assertEqual(i.stop(), 0)
+
+    def test_silent(self):
+        """A child that answers no ping for 30 s is killed and comes back."""
+        i = self.instance().start()
+        before = i.pid("judged")
+        os.kill(before, signal.SIGSTOP)
+        i.wait_log(r"judged \(pid %d\) was silent for 30 s" % before,
+                   seconds=60)
+        i.wait_up("judged", before)
+
+    def test_supervisor_killed(self):
+        """Nothing outlives it, and the next one starts where it was."""
+        i = self.instance().start()
+        pids = i.pids()
+        i.proc.kill()
+        i.proc.wait()
+        self.assert_gone(pids.values())
+        self.assertTrue(os.path.exists(i.api))
+        os.unlink(i.log_path)
+        i.start()
+        self.assertIsNone(connect(i.api))
+
+    def test_hanging_child_and_killed_supervisor(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_HANG\n")
+        i.start()
+        pid = i.pid("judged")
+        i.proc.kill()
+        i.proc.wait()
+        self.addCleanup(lambda: alive(pid) and os.kill(pid, signal.SIGKILL))
+        others = [p for n, p in i.pids().items() if n != "judged"]
+        self.assert_gone(others)
+
+
+class Stop(SupervisordTest):
+    ORDER = list(CHILDREN)
+
+    def test_order(self):
+        for sig in (signal.SIGTERM, signal.SIGINT):
+            i = self.instance().start()
+            pids = i.pids()
+            self.assertEqual(i.stop(sig), 0)
+            self.assertEqual(re.findall(r"myelind: (\S+) \(pid \d+\) stopped",
+                                        i.log()), self.ORDER)
+            self.assertEqual(re.findall(r"^(\S+): stop$", i.log(), re.M),
+                             self.ORDER)
+            self.assert_gone(pids.values())
+
+    def test_deadline(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_HANG\n").start()
+        begin = time.monotonic()
+        self.assertEqual(i.stop(), 0)
+        self.assertGreater(time.monotonic() - begin, 1.5)
+        self.assertLess(time.monotonic() - begin, 8)
+        self.assertRegex(i.log(), r"judged \(pid \d+\) did not stop in time")
+        self.assertRegex(i.log(), r"neurond \(pid \d+\) stopped")
+
+    def test_second_signal(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_HANG\n").start()
+        begin = time.monotonic()
+        i.proc.send_signal(signal.SIGTERM)
+        i.wait_log(r"judged: stop")
+        i.proc.send_signal(signal.SIGTERM)
+        self.assertEqual(i.proc.wait(timeout=10), 0)
+        self.assertLess(time.monotonic() - begin, 1.9)
+
+    def test_during_start(self):
+        i = self.instance(conf=CONF + "environment allow FAKE_UNREADY\n")
+        i.start(wait=False)
+        i.wait_log(r"judged: commit")
+        self.assertEqual(i.stop(), 0)
+        self.assertFalse(os.path.exists(i.api))
+
+    def test_hangup(self):
+        i = self.instance().start()
+        pids = i.pids()
+        i.proc.send_signal(signal.SIGHUP)
+        i.wait_log(r"reload is not in this version: restart the service")
+        self.assertEqual(i.pids(), pids)
+        self.assertEqual(i.stop(), 0)
+
+
+class Blocks(SupervisordTest):
+    def block(self, i):
+        return int(re.findall(r"uids (\d+) to", i.log())[-1])
+
+    def test_two_instances(self):
+        a = self.instance().start()
+        b = self.instance().start()
+        self.assertNotEqual(self.block(a), self.block(b))
+        self.assertGreaterEqual(self.block(a), 1900065536)
+
+    def far_block(self):
+        """One that no other instance of this host is likely to be given."""
+        return 1900065536 + 4096 * random.randrange(10000, 90000)
+
+    def test_same_block_again(self):
+        """Its files keep their owner, if that block is still free."""
+        block = self.far_block()
+        a = self.instance(conf=CONF + "uids %d 4096\n" % block).start()
+        a.stop()
+        a.configure(CONF)
+        a.start(wait=False)
+        a.wait_log(r"myelind: ready", count=2)
+        self.assertEqual(self.block(a), block)
+
+    def test_another_block(self):
+        """Its files go along with it, if that block is not free."""
+        block = self.far_block()
+        a = self.instance(conf=CONF + "uids %d 4096\n" % block).start()
+        with open(a.dir + "/state/policy/state.db", "w") as f:
+            os.fchown(f.fileno(), block + 4, block + 4)
+        a.stop()
+        b = self.instance(conf=CONF + "uids %d 4096\n" % block).start()
+        self.assertEqual(self.block(b), block)
+        a.configure(CONF)
+        a.start(wait=False)
+        a.wait_log(r"myelind: ready", count=2)
+        self.assertNotEqual(self.block(a), block)
+        for name in ("", "state.db"):
+            st = os.stat(a.dir + "/state/policy/" + name)
+            self.assertEqual(st.st_uid, self.block(a) + 4)
+
+    def test_taken(self):
+        a = self.instance().start()
+        b = self.instance(conf=CONF + "uids %d 4096\n" % self.block(a))
+        b.start(wait=False)
+        self.assertEqual(b.proc.wait(timeout=20), 1)
+        self.assertRegex(b.log(), r"are in use by instance")
+
+    def test_same_name(self):
+        self.instance(conf=CONF + "instance twin-sv\n").start()
+        b = self.instance(conf=CONF + "instance twin-sv\n")
+        b.start(wait=False)
+        self.assertEqual(b.proc.wait(timeout=20), 1)
+        self.assertIn('instance "twin-sv" runs already', b.log())
+
+
+if __name__ == "__main__":
+    unittest.main()
