@@ -1,0 +1,86 @@
+# judged: the judge.  All but main() and the role is in libjudged.a.
+
+noinst_LIBRARIES += judged/libjudged.a
+judged_libjudged_a_SOURCES = \
+	judged/arguments.c judged/arguments.h \
+	judged/judge.c judged/judge.h \
+	judged/place.c judged/place.h \
+	judged/schema.c judged/schema.h \
+	judged/template.c judged/template.h \
+	judged/tool.c judged/tool.h \
+	judged/why.c judged/why.h
+judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(LIBMD_CFLAGS)
+JUDGED_LIBS = judged/libjudged.a common/libcore.a $(JANSSON_LIBS) \
+	$(LIBMD_LIBS) $(LIBBSD_LIBS)
+
+myelinlib_PROGRAMS += judged/judged
+judged_judged_SOURCES = judged/judged.c
+judged_judged_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+judged_judged_LDADD = judged/libjudged.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+	$(LIBMD_LIBS)
+judged_judged_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+# The declarations are used from the build tree too (myelind -L): a build out
+# of the source tree copies them.
+JUDGED_TOOLS = judged/tools/bash.json judged/tools/exec.json \
+	judged/tools/python.json
+dist_tools_DATA += $(JUDGED_TOOLS)
+BUILT_SOURCES += judged/tools.stamp
+EXTRA_judged_judged_DEPENDENCIES = judged/tools.stamp
+CLEANFILES += judged/tools.stamp \
+	`test "$(srcdir)" -ef . || echo $(JUDGED_TOOLS)`
+
+judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
+		$(srcdir)/judged/tools/exec.json \
+		$(srcdir)/judged/tools/python.json
+	$(AM_V_at)$(MKDIR_P) judged/tools
+	$(AM_V_GEN)test "$(srcdir)" -ef . || \
+		for f in $(JUDGED_TOOLS); do \
+			$(INSTALL_DATA) "$(srcdir)/$$f" $$f || exit 1; \
+		done
+	$(AM_V_at)echo done > $@
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
+	tests/unit/check_runblock tests/unit/check_schema \
+	tests/unit/check_judged_tool tests/unit/check_judged_judge \
+	tests/unit/check_judged_proc
+tests_unit_check_env_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_env_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
+tests_unit_check_redact_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_redact_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
+tests_unit_check_runblock_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_runblock_LDADD = common/libcore.a $(LIBBSD_LIBS) \
+	$(CHECK_LIBS)
+tests_unit_check_schema_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
+	$(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_schema_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_tool_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_judged_tool_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_judge_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
+	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_judged_judge_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
+	$(CHECK_CFLAGS)
+tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+endif
+
+EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/runblock \
+	tests/fuzz/corpus/schema
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_schema tests/fuzz/fuzz_arguments \
+	tests/fuzz/fuzz_runblock
+tests_fuzz_fuzz_schema_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
+	$(JANSSON_CFLAGS)
+tests_fuzz_fuzz_schema_LDADD = $(JUDGED_LIBS)
+tests_fuzz_fuzz_schema_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_arguments_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
+	$(JANSSON_CFLAGS)
+tests_fuzz_fuzz_arguments_LDADD = $(JUDGED_LIBS)
+tests_fuzz_fuzz_arguments_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_runblock_LDADD = common/libcore.a $(LIBBSD_LIBS)
+tests_fuzz_fuzz_runblock_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif

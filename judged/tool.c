@@ -1,0 +1,306 @@
+/*
+ * Tool declarations, read strictly: a member that is not known is refused,
+ * because a wish that is not understood must not be dropped in silence.
+ */
+#include <sys/types.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "protocol.h"
+#include "schema.h"
+#include "template.h"
+#include "tool.h"
+
+#define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct member {
+	const char	*name;
+	int		 required;
+	int		(*read)(struct tool *, const json_t *, struct why *);
+};
+
+static int
+expected(const char *name, const char *what, const json_t *value,
+    struct why *why)
+{
+	why_set(why, "%s: expected %s, got %s", name, what,
+	    schema_type_of(value));
+	return (-1);
+}
+
+static int
+read_name(struct tool *tool, const json_t *value, struct why *why)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyz";
+	static const char rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+	const char *name = json_string_value(value);
+	size_t len;
+
+	if (name == NULL)
+		return (expected("name", "string", value, why));
+	len = strlen(name);
+	if (len == 0 || len >= sizeof(tool->name) ||
+	    strspn(name, first) == 0 || strspn(name, rest) != len) {
+		why_set(why, "name: a letter, then letters, digits, \"_\" and "
+		    "\"-\", lower case, at most %zu",
+		    sizeof(tool->name) - 1);
+		return (-1);
+	}
+	memcpy(tool->name, name, len + 1);
+	return (0);
+}
+
+static int
+read_title(struct tool *tool, const json_t *value, struct why *why)
+{
+	(void)tool;
+	return (json_is_string(value) ? 0 :
+	    expected("title", "string", value, why));
+}
+
+static int
+read_description(struct tool *tool, const json_t *value, struct why *why)
+{
+	(void)tool;
+	return (json_is_string(value) ? 0 :
+	    expected("description", "string", value, why));
+}
+
+static int
+read_effect(struct tool *tool, const json_t *value, struct why *why)
+{
+	if (!json_is_string(value))
+		return (expected("effect", "string", value, why));
+	if ((tool->effect = effect_find(json_string_value(value))) == 0) {
+		why_set(why, "effect: none of read, mutate-reversible, "
+		    "mutate-irreversible, destructive");
+		return (-1);
+	}
+	return (0);
+}
+
+static uint32_t
+mark_find(const char *name)
+{
+	const char *have;
+	uint32_t bit;
+
+	for (bit = 1; (have = mark_name(bit)) != NULL; bit <<= 1) {
+		if (strcmp(name, have) == 0)
+			return (bit);
+	}
+	return (0);
+}
+
+static int
+read_marks(struct tool *tool, const json_t *value, struct why *why)
+{
+	const json_t *name;
+	uint32_t bit;
+	size_t i;
+
+	if (!json_is_array(value))
+		return (expected("marks", "array", value, why));
+	json_array_foreach(value, i, name) {
+		if (!json_is_string(name))
+			return (expected("marks", "strings", name, why));
+		if ((bit = mark_find(json_string_value(name))) == 0) {
+			why_set(why, "marks: \"%s\" is no mark",
+			    json_string_value(name));
+			return (-1);
+		}
+		tool->marks |= bit;
+	}
+	return (0);
+}
+
+static int
+read_asks(struct tool *tool, const json_t *value, struct why *why)
+{
+	if (!json_is_boolean(value))
+		return (expected("asks", "boolean", value, why));
+	tool->asks = json_is_true(value);
+	return (0);
+}
+
+static int
+read_timeout(struct tool *tool, const json_t *value, struct why *why)
+{
+	const struct limit_row *row = &limit_table[LIMIT_TIMEOUT_MAX];
+	json_int_t ms;
+
+	if (!json_is_integer(value))
+		return (expected("timeout_ms", "integer", value, why));
+	ms = json_integer_value(value);
+	if (ms < (json_int_t)row->min || ms > (json_int_t)row->max) {
+		why_set(why, "timeout_ms: %" JSON_INTEGER_FORMAT
+		    " is not between %llu and %llu", ms,
+		    (unsigned long long)row->min,
+		    (unsigned long long)row->max);
+		return (-1);
+	}
+	tool->timeout_ms = (uint32_t)ms;
+	return (0);
+}
+
+static int
+read_schema(struct tool *tool, const json_t *value, struct why *why)
+{
+	const char *type;
+
+	if (schema_check(value, why) == -1)
+		return (-1);
+	type = json_string_value(json_object_get(value, "type"));
+	if (type == NULL || strcmp(type, "object") != 0 ||
+	    !json_is_false(json_object_get(value, "additionalProperties"))) {
+		why_set(why, "input_schema: needs \"type\": \"object\" and "
+		    "\"additionalProperties\": false");
+		return (-1);
+	}
+	tool->schema = value;
+	return (0);
+}
+
+/* Checked once the schema is known too. */
+static int
+read_argv(struct tool *tool, const json_t *value, struct why *why)
+{
+	(void)why;
+	tool->argv = value;
+	return (0);
+}
+
+static const struct member members[] = {
+	{ "name",		1, read_name },
+	{ "title",		1, read_title },
+	{ "description",	1, read_description },
+	{ "effect",		1, read_effect },
+	{ "marks",		1, read_marks },
+	{ "asks",		1, read_asks },
+	{ "timeout_ms",		0, read_timeout },
+	{ "input_schema",	1, read_schema },
+	{ "argv",		1, read_argv },
+};
+
+static int
+known_members(const json_t *root, struct why *why)
+{
+	char buf[WHY_NAME_SIZE];
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_object_foreach((json_t *)(uintptr_t)root, key, value) {
+		for (i = 0; i < NITEMS(members); i++) {
+			if (strcmp(key, members[i].name) == 0)
+				break;
+		}
+		if (i == NITEMS(members)) {
+			why_set(why, "no member \"%s\" is known",
+			    why_name(key, strlen(key), buf));
+			return (-1);
+		}
+	}
+	return (0);
+}
+
+static int
+read_members(struct tool *tool, struct why *why)
+{
+	const json_t *value;
+	size_t i;
+
+	if (!json_is_object(tool->root)) {
+		why_set(why, "expected object, got %s",
+		    schema_type_of(tool->root));
+		return (-1);
+	}
+	if (known_members(tool->root, why) == -1)
+		return (-1);
+	for (i = 0; i < NITEMS(members); i++) {
+		value = json_object_get(tool->root, members[i].name);
+		if (value == NULL && !members[i].required)
+			continue;
+		if (value == NULL) {
+			why_set(why, "\"%s\" is required", members[i].name);
+			return (-1);
+		}
+		if (members[i].read(tool, value, why) == -1)
+			return (-1);
+	}
+	return (template_check(tool->argv, tool->schema, why));
+}
+
+int
+tool_parse(struct tool *tool, const char *name, const uint8_t *bytes,
+    size_t size, int *line, struct why *why)
+{
+	SHA2_CTX ctx;
+
+	memset(tool, 0, sizeof(*tool));
+	tool->root = json_parse("declaration", bytes, size, DECLARATION_MAX,
+	    line, why);
+	if (tool->root == NULL)
+		return (-1);
+	if (read_members(tool, why) == -1)
+		goto bad;
+	/* The name is where an operator looks for it. */
+	if (strcmp(tool->name, name) != 0) {
+		why_set(why, "name: \"%s\" in a file for \"%s\"", tool->name,
+		    name);
+		goto bad;
+	}
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, bytes, size);
+	SHA256Final(tool->sha256, &ctx);
+	return (0);
+bad:
+	tool_free(tool);
+	return (-1);
+}
+
+void
+tool_free(struct tool *tool)
+{
+	json_decref(tool->root);
+	memset(tool, 0, sizeof(*tool));
+}
+
+int
+tools_add(struct tools *tools, struct tool *tool)
+{
+	struct tool *v;
+
+	v = reallocarray(tools->v, tools->n + 1, sizeof(*v));
+	if (v == NULL)
+		return (-1);
+	tools->v = v;
+	v[tools->n++] = *tool;
+	return (0);
+}
+
+const struct tool *
+tools_find(const struct tools *tools, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < tools->n; i++) {
+		if (strcmp(tools->v[i].name, name) == 0)
+			return (&tools->v[i]);
+	}
+	return (NULL);
+}
+
+void
+tools_free(struct tools *tools)
+{
+	size_t i;
+
+	for (i = 0; i < tools->n; i++)
+		tool_free(&tools->v[i]);
+	free(tools->v);
+	tools->v = NULL;
+	tools->n = 0;
+}

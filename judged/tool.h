@@ -1,0 +1,47 @@
+/*
+ * Tool declarations: what a tool is called, takes, does and starts.
+ */
+#ifndef JUDGED_TOOL_H
+#define JUDGED_TOOL_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "limits.h"
+#include "why.h"
+
+#define DECLARATION_MAX	(256 * 1024)	/* bytes of a declaration */
+#define TOOL_SHA256	32
+
+struct tool {
+	char		 name[NAME_BYTES_MAX];
+	unsigned	 effect;	/* enum effect */
+	uint32_t	 marks;
+	int		 asks;
+	uint32_t	 timeout_ms;	/* 0: the limit's */
+	uint8_t		 sha256[TOOL_SHA256];	/* of the bytes */
+	json_t		*root;		/* the declaration */
+	const json_t	*schema;
+	const json_t	*argv;
+};
+
+struct tools {
+	struct tool	*v;
+	size_t		 n;
+};
+
+/*
+ * Reads a declaration of a file of that name (without ".json").  0; or -1,
+ * why not, and the line if one can be named, else 0.
+ */
+int	tool_parse(struct tool *, const char *name, const uint8_t *,
+	    size_t size, int *line, struct why *);
+void	tool_free(struct tool *);
+
+/* 0, or -1 when memory is out.  Takes the tool over. */
+int	tools_add(struct tools *, struct tool *);
+const struct tool *tools_find(const struct tools *, const char *name);
+void	tools_free(struct tools *);
+
+#endif

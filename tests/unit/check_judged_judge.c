@@ -1,0 +1,263 @@
+/*
+ * Judging with the declarations that Myelin ships: argument bytes in, a
+ * verdict and a run block out.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec.h"
+#include "judge.h"
+#include "protocol.h"
+#include "runblock.h"
+#include "unit.h"
+
+static struct tools	tools;
+static struct limits	limits;
+
+static void
+load(const char *name)
+{
+	const char *srcdir = getenv("srcdir");
+	static uint8_t bytes[DECLARATION_MAX];
+	char path[4096];
+	struct tool tool;
+	struct why why;
+	size_t size;
+	FILE *f;
+	int line;
+
+	snprintf(path, sizeof(path), "%s/judged/tools/%s.json",
+	    srcdir == NULL ? TEST_SRCDIR : srcdir, name);
+	ck_assert_msg((f = fopen(path, "r")) != NULL, "%s", path);
+	size = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	ck_assert_msg(tool_parse(&tool, name, bytes, size, &line, &why) == 0,
+	    "%s:%d: %s", path, line, why.text);
+	ck_assert_int_eq(tools_add(&tools, &tool), 0);
+}
+
+static void
+setup(void)
+{
+	limits_init(&limits);
+	load("exec");
+	load("bash");
+	load("python");
+}
+
+static void
+ask(const char *tool, const char *bytes, struct judgement *j)
+{
+	judge(&tools, &limits, tool, (const uint8_t *)bytes, strlen(bytes), j);
+}
+
+/* The run block of a call that is allowed, as text. */
+static void
+runs(const char *tool, const char *bytes, const char *want)
+{
+	struct judgement j;
+	struct runblock *rb;
+	const uint8_t *map;
+	const char *why;
+	char got[1024] = "";
+	size_t size;
+	uint32_t i;
+
+	ask(tool, bytes, &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	ck_assert_str_eq(j.class, "mutate-irreversible");
+	ck_assert_uint_eq(j.effect, EFFECT_MUTATE_IRREVERSIBLE);
+	ck_assert_ptr_nonnull(map = memfd_map(j.run_fd, RUNBLOCK_MAX, &size));
+	ck_assert_ptr_nonnull(rb = runblock_decode(map, size, &why));
+	for (i = 0; i < rb->argc; i++) {
+		strcat(got, rb->argv[i]);
+		strcat(got, "|");
+	}
+	strcat(got, rb->cwd);
+	for (i = 0; i < rb->envc; i++) {
+		strcat(got, "|");
+		strcat(got, rb->env[i]);
+	}
+	ck_assert_str_eq(got, want);
+	runblock_free(rb);
+	memfd_unmap(map, size);
+	close(j.run_fd);
+}
+
+START_TEST(test_runs)
+{
+	runs("exec", "{\"args\":{\"argv\":[\"ls\",\"-l\",\"\"]}}",
+	    "ls|-l||");
+	runs("bash", "{\"args\":{\"command\":\"-x; ls | wc\"}}",
+	    "/bin/bash|--noprofile|--norc|-c|--|-x; ls | wc|");
+	runs("python", "{\"args\":{\"code\":\"-x\"}}",
+	    "/usr/bin/python3|-I|-u|-c|-x|");
+	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"cwd\":\"./a/b/\","
+	    "\"env\":{\"A\":\"1=2\",\"LC_ALL\":\"C\"}}",
+	    "a|./a/b/|A=1=2|LC_ALL=C");
+	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"cwd\":\"/srv/proc\"}",
+	    "a|/srv/proc");
+}
+END_TEST
+
+struct refused {
+	const char	*tool;
+	const char	*bytes;
+	const char	*want;
+};
+
+#define E	"{\"args\":{\"argv\":[\"a\"]}"
+
+static const struct refused refused[] = {
+	{ "nope", E "}", "no tool \"nope\"" },
+	{ "exec", "", "arguments: the text ends too early" },
+	{ "exec", "[1]", "arguments: expected object, got array" },
+	{ "exec", "{\"args\":1}", "args: expected object, got integer" },
+	{ "exec", "{}", "arguments: \"args\" is required" },
+	{ "exec", E ",\"more\":1}", "arguments: no member \"more\" is known" },
+	{ "exec", E ",\"args\":{}}", "arguments: a member is there twice" },
+	{ "exec", E "} x", "arguments: text after its end" },
+	{ "exec", "{\"args\":{\"argv\":[\"a\\u0000b\"]}}",
+	    "arguments: a NUL (\\u0000) in a string" },
+	{ "exec", "{\"args\":{\"argv\":[\"\377\"]}}",
+	    "arguments: bytes that are not UTF-8" },
+	{ "exec", "{\"args\":{\"argv\":[]}}",
+	    "args.argv: 0 items, minItems is 1" },
+	{ "exec", "{\"args\":{\"argv\":[\"a\",\"b\",3]}}",
+	    "args.argv[2]: expected string, got integer" },
+	{ "exec", "{\"args\":{\"argv\":\"ls\"}}",
+	    "args.argv: expected array, got string" },
+	{ "exec", "{\"args\":{\"argv\":[\"\"]}}",
+	    "args: the program has no name" },
+	{ "exec", "{\"args\":{\"argv\":[\"a\"],\"x\":1}}",
+	    "args.x: no such property" },
+	{ "exec", "{\"args\":{}}", "args: \"argv\" is required" },
+	{ "bash", "{\"args\":{\"command\":7}}",
+	    "args.command: expected string, got integer" },
+	{ "bash", "{\"args\":{\"command\":\"\"}}",
+	    "args.command: 0 characters, minLength is 1" },
+	{ "exec", E ",\"cwd\":7}", "cwd: expected string, got integer" },
+	{ "exec", E ",\"cwd\":\"\"}", "cwd: empty" },
+	{ "exec", E ",\"cwd\":\"a/../b\"}", "cwd: \"..\"" },
+	{ "exec", E ",\"cwd\":\"..\"}", "cwd: \"..\"" },
+	{ "exec", E ",\"cwd\":\"/proc/self/fd/7\"}", "cwd: no directory under "
+	    "/proc" },
+	{ "exec", E ",\"cwd\":\"/proc/self/cwd\"}", "/proc" },
+	{ "exec", E ",\"cwd\":\"//./proc\"}", "/proc" },
+	{ "exec", E ",\"cwd\":\"/dev/fd/7\"}", "/dev" },
+	{ "exec", E ",\"env\":[]}", "env: expected object, got array" },
+	{ "exec", E ",\"env\":{\"A\":1}}",
+	    "env[\"A\"]: expected string, got integer" },
+	{ "exec", E ",\"env\":{\"X_TOKEN\":\"v\",\"A\":\"1\",\"LD_X\":\"\"}}",
+	    "env: \"X_TOKEN\" is named like a credential; \"LD_X\" steers" },
+	{ "exec", E ",\"env\":{\"A\":\"ghp_0123456789abcdefghijABCDEFGHIJ01\"}"
+	    "}", "env: \"A\" has a value of the shape of a key" },
+	{ "exec", E ",\"env\":{\"A=B\":\"\"}}", "env: \"A=B\" is no name" },
+	{ "exec", "{\"args\":{\"argv\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]"
+	    "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}}", "levels deep, at most 32" },
+};
+
+START_TEST(test_refused)
+{
+	struct judgement j;
+
+	ask(refused[_i].tool, refused[_i].bytes, &j);
+	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);
+	ck_assert_int_eq(j.run_fd, -1);
+	ck_assert_msg(strstr(j.reason.text, refused[_i].want) != NULL, "%s",
+	    j.reason.text);
+	/* A value is never repeated: it may be the key itself. */
+	ck_assert_ptr_null(strstr(j.reason.text, "ghp_"));
+	ck_assert_str_ne(j.next, "");
+}
+END_TEST
+
+static void
+ask_sized(const char *tool, const char *before, size_t size,
+    const char *after, struct judgement *j)
+{
+	char *bytes = malloc(strlen(before) + size + strlen(after) + 1);
+
+	strcpy(bytes, before);
+	memset(bytes + strlen(before), 'a', size);
+	strcpy(bytes + strlen(before) + size, after);
+	ask(tool, bytes, j);
+	free(bytes);
+}
+
+START_TEST(test_limits)
+{
+	struct judgement j;
+
+	ask_sized("bash", "{\"args\":{\"command\":\"", 65536, "\"}}", &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	close(j.run_fd);
+	ask_sized("bash", "{\"args\":{\"command\":\"", 65537, "\"}}", &j);
+	ck_assert_str_eq(j.reason.text, "args.command: 65537 bytes, the limit "
+	    "\"bash-text\" is 65536");
+	ask_sized("exec", "{\"args\":{\"argv\":[\"x\",\"", 131071, "\"]}}",
+	    &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	close(j.run_fd);
+	ask_sized("exec", "{\"args\":{\"argv\":[\"x\",\"", 131072, "\"]}}",
+	    &j);
+	ck_assert_str_eq(j.reason.text, "args.argv[1]: 131072 bytes, the "
+	    "limit \"argument\" is 131071");
+	ask_sized("exec", E ",\"cwd\":\"/", 4094, "\"}", &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	close(j.run_fd);
+	ask_sized("exec", E ",\"cwd\":\"/", 4095, "\"}", &j);
+	ck_assert_str_eq(j.reason.text, "cwd: 4096 bytes, at most 4095");
+	/* bash-text may be raised, but not over what execve takes. */
+	limits.v[LIMIT_BASH_TEXT] = 131071;
+	ask_sized("bash", "{\"args\":{\"command\":\"", 131072, "\"}}", &j);
+	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);
+	limits.v[LIMIT_BODY] = 1000;
+	ask_sized("bash", "{\"args\":{\"command\":\"", 1000, "\"}}", &j);
+	ck_assert_str_eq(j.reason.text, "arguments: 1023 bytes, at most 1000");
+}
+END_TEST
+
+START_TEST(test_asks)
+{
+	static const char text[] = "{\"name\":\"t\",\"title\":\"\","
+	    "\"description\":\"\",\"effect\":\"destructive\",\"marks\":"
+	    "[\"elevated\"],\"asks\":true,\"input_schema\":{\"type\":"
+	    "\"object\",\"additionalProperties\":false},"
+	    "\"argv\":[\"/bin/true\"]}";
+	struct judgement j;
+	struct tool tool;
+	struct why why;
+	int line;
+
+	ck_assert_int_eq(tool_parse(&tool, "t", (const uint8_t *)text,
+	    sizeof(text) - 1, &line, &why), 0);
+	ck_assert_int_eq(tools_add(&tools, &tool), 0);
+	ask("t", "{\"args\":{}}", &j);
+	ck_assert_uint_eq(j.verdict, VERDICT_ASK);
+	ck_assert_uint_eq(j.effect, EFFECT_DESTRUCTIVE);
+	ck_assert_uint_eq(j.marks, MARK_ELEVATED);
+	ck_assert_str_eq(j.class, "destructive");
+	ck_assert_str_eq(j.rule, "tool t asks");
+	ck_assert_int_ne(j.run_fd, -1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("judge");
+	TCase *tc = tcase_create("judge");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, test_runs);
+	tcase_add_loop_test(tc, test_refused, 0,
+	    sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, test_limits);
+	tcase_add_test(tc, test_asks);
+	suite_add_tcase(suite, tc);
+	return (unit_main(suite));
+}
