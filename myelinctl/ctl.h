@@ -1,0 +1,68 @@
+/*
+ * What the commands of myelinctl share.
+ */
+#ifndef MYELINCTL_CTL_H
+#define MYELINCTL_CTL_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#define EXIT_FAILED	1
+#define EXIT_USAGE	2
+#define EXIT_TIMED_OUT	124
+#define EXIT_MYELIN	125	/* "run": Myelin refused or failed */
+#define EXIT_SIGNAL	128	/* and the signal's number */
+
+#define API_SOCKET	"/run/myelin/api.sock"
+#define OPERATOR_SOCKET	"/run/myelin/operator.sock"
+
+struct options {
+	const char	*socket;	/* -s */
+	int		 operator;	/* -o */
+	int		 json;
+	int		 follow;
+	const char	*workspace;
+	const char	*cwd;
+	const char	*profile;
+	const char	*preset;
+	const char	*session;
+	json_t		*env;		/* NULL: none given */
+	uint32_t	 timeout_ms;	/* 0: none given */
+	uint32_t	 expires;	/* seconds, 0: none given */
+	uint32_t	 most;		/* rows of a list, 0: the command's */
+	int		 failure;	/* exit status where Myelin fails */
+};
+
+struct command {
+	const char	*name;
+	const char	*letters;	/* of the options it takes */
+	int		 first_ends;	/* options end at the first operand */
+	int		 failure;
+	const char	*operands;
+	const char	*words;
+	int		(*fn)(struct options *, int argc, char **argv);
+};
+
+int	cmd_run(struct options *, int, char **);
+int	cmd_call(struct options *, int, char **);
+int	cmd_status(struct options *, int, char **);
+int	cmd_neurons(struct options *, int, char **);
+int	cmd_sessions(struct options *, int, char **);
+int	cmd_calls(struct options *, int, char **);
+int	cmd_tools(struct options *, int, char **);
+int	cmd_whoami(struct options *, int, char **);
+int	cmd_limits(struct options *, int, char **);
+int	cmd_audit(struct options *, int, char **);
+int	cmd_version(struct options *, int, char **);
+
+/* "myelinctl: ..." on standard error; control characters are escaped. */
+void	complain(const char *fmt, ...)
+	    __attribute__((__format__(__printf__, 1, 2)));
+/* The step that may help, on a line of its own below a complaint. */
+void	advise(const char *fmt, ...)
+	    __attribute__((__format__(__printf__, 1, 2)));
+/* A complaint about the command line; returns EXIT_USAGE, or 125 for run. */
+int	usage_error(const struct options *, const char *fmt, ...)
+	    __attribute__((__format__(__printf__, 2, 3)));
+
+#endif

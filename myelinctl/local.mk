@@ -1,0 +1,60 @@
+# myelinctl.  All but main() is in libmyelinctl.a.  SQLite is loaded when it is
+# needed (mark.c); nothing else is linked that "run" could do without.
+
+noinst_LIBRARIES += myelinctl/libmyelinctl.a
+myelinctl_libmyelinctl_a_SOURCES = \
+	myelinctl/api.c myelinctl/api.h \
+	myelinctl/audit.c \
+	myelinctl/call.c \
+	myelinctl/chain.c myelinctl/chain.h \
+	myelinctl/conn.c myelinctl/conn.h \
+	myelinctl/ctl.h \
+	myelinctl/feed.c myelinctl/feed.h \
+	myelinctl/follow.c myelinctl/follow.h \
+	myelinctl/http.c myelinctl/http.h \
+	myelinctl/lists.c \
+	myelinctl/mark.c myelinctl/mark.h \
+	myelinctl/output.c myelinctl/output.h \
+	myelinctl/run.c \
+	myelinctl/sink.c myelinctl/sink.h \
+	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/words.c myelinctl/words.h
+myelinctl_libmyelinctl_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
+	$(LIBMD_CFLAGS) $(SQLITE_CFLAGS)
+MYELINCTL_LIBS = myelinctl/libmyelinctl.a common/libcore.a $(JANSSON_LIBS) \
+	$(LIBMD_LIBS)
+
+bin_PROGRAMS += myelinctl/myelinctl
+myelinctl_myelinctl_SOURCES = myelinctl/main.c
+myelinctl_myelinctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+myelinctl_myelinctl_LDADD = $(MYELINCTL_LIBS)
+myelinctl_myelinctl_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+dist_man_MANS += man/myelinctl.1
+EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_ctl_http tests/unit/check_ctl_sse \
+	tests/unit/check_ctl_words tests/unit/check_ctl_chain
+tests_unit_check_ctl_http_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_ctl_http_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
+tests_unit_check_ctl_sse_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_ctl_sse_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
+tests_unit_check_ctl_words_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_ctl_words_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
+tests_unit_check_ctl_chain_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(LIBMD_CFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_ctl_chain_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
+endif
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_response
+tests_fuzz_fuzz_response_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS)
+tests_fuzz_fuzz_response_LDADD = $(MYELINCTL_LIBS)
+tests_fuzz_fuzz_response_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif

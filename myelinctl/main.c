@@ -1,0 +1,471 @@
+/*
+ * myelinctl: the command line of Myelin's users and operators.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "words.h"
+
+#define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
+#define SECONDS_MAX	3600000UL	/* what fits into timeout_ms */
+
+/* ---- saying things ---- */
+
+static void	say(const char *, const char *, va_list)
+    __attribute__((__format__(__printf__, 2, 0)));
+
+static void
+say(const char *before, const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) == -1)
+		return;
+	/* Before what was printed already stands beside it in a file. */
+	fflush(stdout);
+	fputs(before, stderr);
+	words_put(stderr, text, strlen(text));
+	fputc('\n', stderr);
+	free(text);
+}
+
+void
+complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("myelinctl: ", fmt, ap);
+	va_end(ap);
+}
+
+void
+advise(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("  next: ", fmt, ap);
+	va_end(ap);
+}
+
+int
+usage_error(const struct options *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("myelinctl: ", fmt, ap);
+	va_end(ap);
+	advise("myelinctl -h shows how");
+	return (o->failure == EXIT_MYELIN ? EXIT_MYELIN : EXIT_USAGE);
+}
+
+/* ---- options ---- */
+
+enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
+	LONG_PRESET = 'P', LONG_EXPIRES = 'X' };
+
+struct option_row {
+	int		 letter;
+	int		 is_short;	/* the letter is an option by itself */
+	const char	*name;
+	const char	*value;		/* NULL: it takes none */
+	const char	*words;
+	int		(*set)(struct options *, const char *);
+};
+
+static int
+set_socket(struct options *o, const char *value)
+{
+	o->socket = value;
+	return (0);
+}
+
+static int
+set_operator(struct options *o, const char *value)
+{
+	(void)value;
+	o->operator = 1;
+	return (0);
+}
+
+static int
+set_json(struct options *o, const char *value)
+{
+	(void)value;
+	o->json = 1;
+	return (0);
+}
+
+static int
+set_follow(struct options *o, const char *value)
+{
+	(void)value;
+	o->follow = 1;
+	return (0);
+}
+
+static int
+set_workspace(struct options *o, const char *value)
+{
+	o->workspace = value;
+	return (0);
+}
+
+static int
+set_cwd(struct options *o, const char *value)
+{
+	o->cwd = value;
+	return (0);
+}
+
+static int
+set_profile(struct options *o, const char *value)
+{
+	o->profile = value;
+	return (0);
+}
+
+static int
+set_preset(struct options *o, const char *value)
+{
+	o->preset = value;
+	return (0);
+}
+
+static int
+set_session(struct options *o, const char *value)
+{
+	o->session = value;
+	return (0);
+}
+
+static int
+set_env(struct options *o, const char *value)
+{
+	const char *equals = strchr(value, '=');
+	json_t *text;
+	char *name;
+	int ok;
+
+	if (equals == NULL || equals == value)
+		return (usage_error(o, "-e %s: not NAME=VALUE", value));
+	if (o->env == NULL)
+		o->env = json_object();
+	text = json_string(equals + 1);
+	name = strndup(value, (size_t)(equals - value));
+	if (text == NULL || name == NULL ||
+	    json_object_set_new(o->env, name, text) == -1)
+		ok = usage_error(o, "-e %s: not UTF-8", value);
+	else
+		ok = 0;
+	free(name);
+	return (ok);
+}
+
+/* Seconds with up to three decimals. */
+static int
+set_timeout(struct options *o, const char *value)
+{
+	unsigned long long ms;
+	unsigned scale = 100;
+	char *end;
+
+	if (*value < '0' || *value > '9')
+		goto bad;
+	errno = 0;
+	ms = strtoull(value, &end, 10);
+	if (errno != 0 || ms > SECONDS_MAX)
+		goto bad;
+	ms *= 1000;
+	if (*end == '.') {
+		for (end++; *end >= '0' && *end <= '9' && scale > 0; end++) {
+			ms += (unsigned)(*end - '0') * scale;
+			scale /= 10;
+		}
+	}
+	if (*end != '\0' || ms == 0 || ms > UINT32_MAX)
+		goto bad;
+	o->timeout_ms = (uint32_t)ms;
+	return (0);
+bad:
+	return (usage_error(o, "--timeout %s: not a number of seconds, like "
+	    "60 or 1.5", value));
+}
+
+static int
+number(const struct options *o, const char *option, const char *value,
+    uint32_t *to)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 ||
+	    n == 0 || n > UINT32_MAX)
+		return (usage_error(o, "%s %s: not a number above 0", option,
+		    value));
+	*to = (uint32_t)n;
+	return (0);
+}
+
+static int
+set_most(struct options *o, const char *value)
+{
+	return (number(o, "-n", value, &o->most));
+}
+
+static int
+set_expires(struct options *o, const char *value)
+{
+	return (number(o, "--expires", value, &o->expires));
+}
+
+static const struct option_row option_rows[] = {
+	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
+	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
+	    "everybody's", set_operator },
+	{ LONG_JSON, 0, "json", NULL, "print JSON, for programs", set_json },
+	{ 'w', 1, "workspace", "DIR", "mount this directory, read and write, "
+	    "and start in it", set_workspace },
+	{ 'C', 1, "cwd", "DIR", "start in this directory inside", set_cwd },
+	{ 'e', 1, "env", "NAME=VALUE", "add to the environment", set_env },
+	{ 'p', 1, "profile", "NAME", "the profile of the neuron (sandbox)",
+	    set_profile },
+	{ LONG_PRESET, 0, "preset", "NAME", "the preset, which says what is "
+	    "allowed", set_preset },
+	{ LONG_TIMEOUT, 0, "timeout", "SECONDS", "end the call after so long",
+	    set_timeout },
+	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
+	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
+	    "long", set_expires },
+	{ 'n', 1, "lines", "N", "at most N rows", set_most },
+	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
+};
+
+/* The letters stand for rows of option_rows. */
+static const struct command commands[] = {
+	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	    "run a program in a neuron (sandbox) of its own", cmd_run },
+	{ "call", "swCepPTS", 0, EXIT_FAILED,
+	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
+	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID]",
+	    "list, open and end sessions", cmd_sessions },
+	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
+	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
+	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
+	    cmd_tools },
+	{ "whoami", "soj", 0, EXIT_FAILED, "", "who you are here, and what "
+	    "you may do", cmd_whoami },
+	{ "limits", "soj", 0, EXIT_FAILED, "", "show every limit",
+	    cmd_limits },
+	{ "status", "sj", 0, EXIT_FAILED, "", "how the service is "
+	    "(operators)", cmd_status },
+	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
+	    "read the audit log (operators)", cmd_audit },
+	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",
+	    cmd_version },
+};
+
+static const struct option_row *
+option_find(int letter)
+{
+	size_t i;
+
+	for (i = 0; i < NITEMS(option_rows); i++) {
+		if (option_rows[i].letter == letter)
+			return (&option_rows[i]);
+	}
+	return (NULL);
+}
+
+/* ---- help ---- */
+
+static void
+help_command(const struct command *command)
+{
+	const struct option_row *row;
+	char left[48];
+	const char *p;
+
+	printf("usage: myelinctl %s%s%s%s\n\n%s\n\n", command->name,
+	    command->letters[0] != '\0' ? " [options]" : "",
+	    command->operands[0] != '\0' ? " " : "", command->operands,
+	    command->words);
+	for (p = command->letters; *p != '\0'; p++) {
+		row = option_find(*p);
+		snprintf(left, sizeof(left), "%c%c%s--%s%s%s",
+		    row->is_short ? '-' : ' ', row->is_short ? row->letter :
+		    ' ', row->is_short ? ", " : "  ", row->name,
+		    row->value != NULL ? " " : "",
+		    row->value != NULL ? row->value : "");
+		printf("  %-26s %s\n", left, row->words);
+	}
+}
+
+static void
+help(void)
+{
+	size_t i;
+
+	printf("usage: myelinctl [-s socket] command [options] ...\n\n");
+	for (i = 0; i < NITEMS(commands); i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].words);
+	printf("\nmyelinctl command -h shows the options of a command; "
+	    "myelinctl(1) tells all.\n");
+}
+
+/* ---- reading the command line ---- */
+
+#define SHORT_ROOM	(2 * NITEMS(option_rows) + 4)
+
+static void
+getopt_tables(const char *letters, int first_ends, char *shorts,
+    struct option *longs)
+{
+	const struct option_row *row;
+
+	if (first_ends)
+		*shorts++ = '+';
+	*shorts++ = ':';
+	*shorts++ = 'h';
+	for (; *letters != '\0'; letters++) {
+		row = option_find(*letters);
+		if (row->is_short) {
+			*shorts++ = (char)row->letter;
+			if (row->value != NULL)
+				*shorts++ = ':';
+		}
+		longs->name = row->name;
+		longs->has_arg = row->value != NULL ? required_argument :
+		    no_argument;
+		longs->flag = NULL;
+		longs->val = row->letter;
+		longs++;
+	}
+	*shorts = '\0';
+	*longs++ = (struct option){ "help", no_argument, NULL, 'h' };
+	memset(longs, 0, sizeof(*longs));
+}
+
+/* 0 to go on, 1 for help, -1 after a complaint. */
+static int
+read_options(struct options *o, const char *letters, int first_ends,
+    int argc, char **argv)
+{
+	struct option longs[NITEMS(option_rows) + 2];
+	char shorts[SHORT_ROOM];
+	int c;
+
+	getopt_tables(letters, first_ends, shorts, longs);
+	optind = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == 'h')
+			return (1);
+		if (c == ':') {
+			usage_error(o, "%s needs a value", argv[optind - 1]);
+			return (-1);
+		}
+		if (c == '?') {
+			usage_error(o, "%s: no such option here",
+			    argv[optind - 1]);
+			return (-1);
+		}
+		if (option_find(c)->set(o, optarg) != 0)
+			return (-1);
+	}
+	return (0);
+}
+
+static const struct command *
+command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NITEMS(commands); i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return (&commands[i]);
+	}
+	return (NULL);
+}
+
+/* A program that was started with fds closed must not take a socket for one
+ * of them. */
+static void
+hold_stdio(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+		    open("/dev/null", O_RDWR) == -1)
+			exit(EXIT_MYELIN);
+	}
+}
+
+static int
+run_command(const struct command *command, struct options *o, int argc,
+    char **argv)
+{
+	int status;
+
+	o->failure = command->failure;
+	switch (read_options(o, command->letters, command->first_ends, argc,
+	    argv)) {
+	case 0:
+		break;
+	case 1:
+		help_command(command);
+		return (0);
+	default:
+		return (o->failure == EXIT_MYELIN ? EXIT_MYELIN : EXIT_USAGE);
+	}
+	status = command->fn(o, argc - optind, argv + optind);
+	json_decref(o->env);
+	if (fflush(stdout) == EOF && status == 0) {
+		complain("writing output: %s", strerror(errno));
+		status = o->failure;
+	}
+	return (status);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { .failure = EXIT_FAILED };
+	const struct command *command;
+
+	hold_stdio();
+	signal(SIGPIPE, SIG_IGN);
+	switch (read_options(&o, "so", 1, argc, argv)) {
+	case 0:
+		break;
+	case 1:
+		help();
+		return (0);
+	default:
+		return (EXIT_USAGE);
+	}
+	argc -= optind;
+	argv += optind;
+	if (argc == 0) {
+		help();
+		return (EXIT_USAGE);
+	}
+	if ((command = command_find(argv[0])) == NULL) {
+		complain("no command \"%s\"", argv[0]);
+		advise("myelinctl -h lists them");
+		return (EXIT_USAGE);
+	}
+	return (run_command(command, &o, argc, argv));
+}
