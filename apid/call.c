@@ -1,0 +1,422 @@
+/*
+ * Calls: the table, their events, their end.
+ */
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "call_internal.h"
+#include "conn.h"
+#include "feed.h"
+#include "json.h"
+#include "log.h"
+#include "output.h"
+#include "policy.h"
+#include "proc.h"
+#include "result.h"
+#include "stream.h"
+
+#define BUCKETS		1024
+#define DRAIN_MS	500	/* for the pipes, once the program is gone */
+#define OVERHEAD	4096	/* what a finished call costs beside output */
+
+TAILQ_HEAD(calls, call);
+
+static LIST_HEAD(, call) table[BUCKETS];
+static struct calls	 live = TAILQ_HEAD_INITIALIZER(live);
+static struct calls	 finished = TAILQ_HEAD_INITIALIZER(finished);
+static struct limits	 limits;
+static struct event	*expiry;
+static uint64_t		 charged;	/* bytes, of all calls */
+
+int64_t
+call_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
+}
+
+const char *
+call_state_name(const struct call *call)
+{
+	if (call->state == CALL_FINISHED)
+		return (call->final);
+	return (call->state >= CALL_RUNNING ? "running" : "queued");
+}
+
+/* ---- the table ---- */
+
+/* Ids are random already; their letters are 5 bits each. */
+static unsigned
+bucket(const char *id)
+{
+	unsigned h = 5381;
+
+	for (; *id != '\0'; id++)
+		h = h * 33 + (unsigned char)*id;
+	return (h % BUCKETS);
+}
+
+struct call *
+call_find(const char *id)
+{
+	struct call *call;
+
+	LIST_FOREACH(call, &table[bucket(id)], hashed)
+		if (strcmp(call->id, id) == 0)
+			return (call);
+	return (NULL);
+}
+
+struct call *
+call_of(const struct conn *c, const char *id)
+{
+	struct call *call = call_find(id);
+
+	if (call == NULL)
+		return (NULL);
+	/* A policyd that was started again numbers principals anew. */
+	if (call->generation == policy_generation() ?
+	    call->principal != c->principal : strcmp(call->who, c->who) != 0)
+		return (NULL);
+	return (call);
+}
+
+void
+call_free(struct call *call)
+{
+	int i;
+
+	for (i = 0; i < STREAMS; i++)
+		output_free(&call->out[i]);
+	feed_free(call->feed);
+	kept_free(&call->kept);
+	ring_free(&call->ring);
+	if (call->drain != NULL)
+		event_free(call->drain);
+	if (call->ended != NULL)
+		json_decref(call->ended);
+	free(call->record);
+	free(call->who);
+	free(call);
+}
+
+static void
+forget(struct call *call)
+{
+	TAILQ_REMOVE(&finished, call, entry);
+	LIST_REMOVE(call, hashed);
+	session_leave(call);
+	charged -= call->charge;
+	call_free(call);
+}
+
+/* ---- what all calls keep ---- */
+
+/* 1 if the oldest finished call that nobody reads was forgotten. */
+static int
+forget_oldest(const struct call *but)
+{
+	struct call *call;
+
+	TAILQ_FOREACH(call, &finished, entry)
+		if (call != but && TAILQ_EMPTY(&call->readers))
+			break;
+	if (call == NULL)
+		return (0);
+	forget(call);
+	return (1);
+}
+
+/* Takes from the running call that keeps most.  1 if there was any. */
+static int
+shed_largest(uint64_t n)
+{
+	struct call *call, *largest = NULL;
+	uint64_t most = 0, tails, shed;
+
+	TAILQ_FOREACH(call, &live, entry) {
+		tails = call->kept.stream[0].tail.bytes +
+		    call->kept.stream[1].tail.bytes;
+		if (tails > most) {
+			most = tails;
+			largest = call;
+		}
+	}
+	if (largest == NULL)
+		return (0);
+	shed = kept_shed(&largest->kept, n);
+	largest->charge -= shed;
+	charged -= shed;
+	return (1);
+}
+
+static int
+make_room(uint64_t n, const struct call *but)
+{
+	uint64_t most = limits.v[LIMIT_OUTPUT_KEPT_ALL];
+
+	while (charged + n > most)
+		if (!forget_oldest(but) && !shed_largest(charged + n - most))
+			return (0);
+	return (1);
+}
+
+static void
+recharge(struct call *call, uint64_t charge)
+{
+	charged = charged - call->charge + charge;
+	call->charge = charge;
+}
+
+void
+call_keep(struct call *call, int stream, struct chunk *c, uint32_t off,
+    uint32_t len)
+{
+	if (make_room(len, call))
+		kept_add(&call->kept, stream, c, off, len);
+	else
+		kept_skip(&call->kept, stream, len);
+	recharge(call, kept_bytes(&call->kept));
+}
+
+static void
+on_expiry(evutil_socket_t fd, short what, void *arg)
+{
+	int64_t kept = (int64_t)limits.v[LIMIT_RESULT_KEPT] * 1000;
+	int64_t now = call_now();
+	struct timeval tv = { .tv_sec = 1 };
+	struct call *call, *next;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	for (call = TAILQ_FIRST(&finished); call != NULL; call = next) {
+		next = TAILQ_NEXT(call, entry);
+		if (call->since + kept > now)
+			break;
+		if (TAILQ_EMPTY(&call->readers))
+			forget(call);
+	}
+	if (!TAILQ_EMPTY(&finished))
+		evtimer_add(expiry, &tv);
+}
+
+void
+calls_config(const struct limits *l)
+{
+	limits = *l;
+	if (expiry == NULL && (expiry = evtimer_new(proc_base(), on_expiry,
+	    NULL)) == NULL)
+		fatalx("memory");
+}
+
+/* ---- events ---- */
+
+void
+call_announce(struct call *call, struct event_row *row)
+{
+	row->number = session_number(call);
+	if (ring_add(&call->ring, row) == NULL) {
+		log_warnx("call %s: memory for an event", call->id);
+		return;
+	}
+	stream_wake(call);
+}
+
+void
+call_event(struct call *call, enum event_kind kind, char *json)
+{
+	struct event_row row;
+
+	if (json == NULL)
+		fatalx("call %s: memory for an event", call->id);
+	memset(&row, 0, sizeof(row));
+	row.kind = (uint8_t)kind;
+	row.json = json;
+	call_announce(call, &row);
+}
+
+static json_t *
+marks_json(uint32_t marks)
+{
+	json_t *list = json_array();
+	const char *name;
+	unsigned i;
+
+	for (i = 0; i < 32; i++)
+		if ((marks & (1U << i)) &&
+		    (name = mark_name(1U << i)) != NULL)
+			json_array_append_new(list, json_string(name));
+	return (list);
+}
+
+void
+call_judged(struct call *call, unsigned verdict, unsigned effect,
+    uint32_t marks, const char *class)
+{
+	json_t *j = json_object();
+
+	if (call->state >= CALL_ENDED) {
+		json_decref(j);
+		return;
+	}
+	json_object_set_new(j, "call", json_string(call->id));
+	json_object_set_new(j, "verdict", json_string(verdict_name(verdict)));
+	json_object_set_new(j, "class", json_string(class));
+	json_object_set_new(j, "effect", json_string(effect_name(effect)));
+	json_object_set_new(j, "marks", marks_json(marks));
+	call_event(call, EVENT_JUDGED, json_text(j));
+	json_decref(j);
+}
+
+void
+call_started(struct call *call)
+{
+	json_t *j;
+
+	if (call->state != CALL_QUEUED)
+		return;
+	call->state = CALL_RUNNING;
+	output_widen(&call->out[STREAM_STDOUT]);
+	j = json_object();
+	json_object_set_new(j, "call", json_string(call->id));
+	call_event(call, EVENT_STARTED, json_text(j));
+	json_decref(j);
+}
+
+/* ---- the beginning ---- */
+
+void
+call_refused(struct call *call)
+{
+	call_free(call);
+}
+
+void
+call_asked(struct call *call, const struct call_terms *t, struct conn *c)
+{
+	int i;
+
+	memcpy(call->id, t->id, sizeof(call->id));
+	memcpy(call->session_id, t->session, sizeof(call->session_id));
+	call->principal = t->principal;
+	call->killed = t->killed;
+	call->kept.limit = t->kept;
+	call->state = CALL_QUEUED;
+	TAILQ_INSERT_TAIL(&live, call, entry);
+	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
+	if (call->session_id[0] != '\0')
+		call->session = session_join(call);
+	for (i = 0; i < STREAMS; i++)
+		output_enable(&call->out[i]);
+	if (c == NULL) {
+		/* The one that would have taken the output is gone. */
+		if (call->wants_events)
+			call->consumer_state = CONSUMER_LEFT;
+		return;
+	}
+	if (call->wants_events)
+		stream_call(c, call, 0);
+	else
+		result_wait(c, call, call->wait_ms);
+}
+
+/* ---- the end ---- */
+
+static void
+on_drained(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *call = arg;
+	int i;
+
+	(void)fd;
+	(void)what;
+	for (i = 0; i < STREAMS; i++) {
+		if (call->out[i].fd != -1)
+			log_debug("call %s: a pipe is still open", call->id);
+		output_finish(&call->out[i]);
+	}
+	call_finish(call);
+}
+
+void
+call_ended(struct call *call, const char *json, size_t n)
+{
+	struct timeval tv = { .tv_usec = DRAIN_MS * 1000 };
+
+	if (call->state >= CALL_ENDED)
+		return;
+	call->ended = json_loadb(json, n, 0, NULL);
+	if (!json_is_object(call->ended)) {
+		log_warnx("call %s: policyd's record is not JSON", call->id);
+		json_decref(call->ended);
+		call->ended = call_failure(call, "interrupted", "");
+	}
+	call->state = CALL_ENDED;
+	feed_free(call->feed);
+	call->feed = NULL;
+	output_resume(call);
+	call->drain = evtimer_new(proc_base(), on_drained, call);
+	if (call->drain == NULL)
+		fatalx("memory");
+	/* Pipes at their end already: still from the loop. */
+	if (call->out[0].fd == -1 && call->out[1].fd == -1)
+		event_active(call->drain, EV_TIMEOUT, 0);
+	else
+		evtimer_add(call->drain, &tv);
+}
+
+void
+call_output_end(struct call *call)
+{
+	if (call->state == CALL_ENDED && call->out[0].fd == -1 &&
+	    call->out[1].fd == -1)
+		call_finish(call);
+}
+
+void
+call_finish(struct call *call)
+{
+	struct timeval tv = { .tv_sec = 1 };
+	const char *reason;
+	int over;
+
+	event_free(call->drain);
+	call->drain = NULL;
+	reason = json_string_value(json_object_get(call->ended, "reason"));
+	over = reason != NULL && strcmp(reason, "session_ended") == 0;
+	result_seal(call);
+	call->state = CALL_FINISHED;
+	call->since = call_now();
+	TAILQ_REMOVE(&live, call, entry);
+	TAILQ_INSERT_TAIL(&finished, call, entry);
+	if (!evtimer_pending(expiry, NULL))
+		evtimer_add(expiry, &tv);
+	recharge(call, kept_bytes(&call->kept) + call->ring.bytes + OVERHEAD);
+	call_event(call, EVENT_FINISHED, strdup(call->record));
+	result_wake(call);
+	if (over && call->session != NULL)
+		session_ended(call->session_id);
+	(void)make_room(0, call);
+}
+
+void
+calls_interrupt(void)
+{
+	struct call *call, *next;
+	char *text;
+
+	for (call = TAILQ_FIRST(&live); call != NULL; call = next) {
+		next = TAILQ_NEXT(call, entry);
+		if (call->state >= CALL_ENDED)
+			continue;
+		text = call_failure_text(call, "interrupted", "policyd went "
+		    "away while the call was under way, and it was ended");
+		call_ended(call, text, strlen(text));
+		free(text);
+	}
+}

@@ -1,0 +1,136 @@
+/*
+ * Calls: what apid knows of each, from its asking until its result is
+ * forgotten.
+ */
+#ifndef APID_CALL_H
+#define APID_CALL_H
+
+#include <sys/queue.h>
+#include <jansson.h>
+#include <stdint.h>
+
+#include "ids.h"
+#include "kept.h"
+#include "limits.h"
+#include "ring.h"
+
+struct conn;
+struct feed;
+struct reader;
+struct request;
+struct session;
+struct waiter;
+
+enum call_state {
+	CALL_ASKED,		/* policyd has not answered: no id yet */
+	CALL_QUEUED,
+	CALL_RUNNING,
+	CALL_ENDED,		/* but its pipes are not empty yet */
+	CALL_FINISHED
+};
+
+/* The read end of a pipe of a call's. */
+struct output {
+	struct call	*call;
+	int		 stream;
+	int		 fd;		/* -1: at its end */
+	struct event	*ev;
+	int		 paused;	/* flow "block": the ring is full */
+	struct chunk	*chunk;		/* being filled */
+	uint32_t	 held;		/* bytes of a character not whole yet */
+	uint64_t	 told;		/* bytes that are in events */
+};
+
+/* How the one consumer of flow "block" fares. */
+enum consumer { CONSUMER_AWAITED, CONSUMER_HERE, CONSUMER_LEFT };
+
+struct call {
+	TAILQ_ENTRY(call)	 entry;		/* live, or finished by age */
+	LIST_ENTRY(call)	 hashed;
+	TAILQ_ENTRY(call)	 in_session;	/* latest event first */
+	uint64_t		 last_number;	/* in its session */
+	char			 id[ID_SIZE];
+	char			 session_id[ID_SIZE];	/* "" for none */
+	char			 tool[NAME_BYTES_MAX];
+	struct session		*session;
+	enum call_state		 state;
+
+	/* Whose. */
+	uint64_t		 handle;	/* of who asked */
+	uint32_t		 principal;
+	char			*who;
+	unsigned		 generation;	/* of the channel */
+
+	/* How the asker wants to be answered. */
+	int			 wants_events;
+	uint32_t		 wait_ms;
+
+	/* Output. */
+	struct output		 out[STREAMS];
+	struct kept		 kept;
+	struct ring		 ring;
+	uint64_t		 killed;	/* bytes that stop it */
+	int			 stopped;
+	int			 block;
+	enum consumer		 consumer_state;
+	struct reader		*consumer;
+	TAILQ_HEAD(, reader)	 readers;
+	TAILQ_HEAD(, waiter)	 waiters;
+	uint64_t		 charge;	/* against output-kept-all */
+
+	struct feed		*feed;		/* streamed stdin, or NULL */
+
+	/* The end. */
+	json_t			*ended;		/* policyd's record */
+	struct event		*drain;
+	char			*record;	/* the same, sealed */
+	char			 final[16];	/* its state at the end */
+	int			 base64[STREAMS];
+	uint64_t		 coded[STREAMS]; /* bytes of JSON */
+	int64_t			 since;		/* ms; asked, then finished */
+};
+
+/* What policyd says when it takes a call. */
+struct call_terms {
+	uint32_t	 principal;
+	uint64_t	 kept;
+	uint64_t	 killed;
+	char		 id[ID_SIZE];
+	char		 session[ID_SIZE];
+};
+
+/* Monotonic milliseconds. */
+int64_t	call_now(void);
+
+/* Makes pipes and memfds and asks policyd; answers errors itself. */
+void	call_ask(struct conn *, const char *session, const struct request *);
+
+/* policyd's words on a call, in this order. */
+void	call_asked(struct call *, const struct call_terms *, struct conn *);
+void	call_refused(struct call *);
+void	call_judged(struct call *, unsigned verdict, unsigned effect,
+	    uint32_t marks, const char *class);
+void	call_started(struct call *);
+void	call_ended(struct call *, const char *json, size_t);
+/* policyd went away: every live call ends as interrupted. */
+void	calls_interrupt(void);
+
+struct call *call_find(const char *id);
+/* The call, if it is the connection's principal's; else NULL. */
+struct call *call_of(const struct conn *, const char *id);
+const char *call_state_name(const struct call *);
+
+/* ---- among call*.c, output.c, stream.c ---- */
+
+void	calls_config(const struct limits *);
+/* Adds an event of JSON text (taken over) and tells the readers. */
+void	call_event(struct call *, enum event_kind, char *json);
+void	call_announce(struct call *, struct event_row *);
+/* Keeps output for the result as far as all calls' bound allows. */
+void	call_keep(struct call *, int stream, struct chunk *, uint32_t off,
+	    uint32_t len);
+void	call_output_end(struct call *);	/* a pipe is at its end */
+/* The last: sums up, tells the readers and those who wait. */
+void	call_finish(struct call *);
+
+#endif

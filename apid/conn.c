@@ -1,0 +1,593 @@
+/*
+ * The life of a connection.
+ */
+#include <event2/event.h>
+#include <sys/socket.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn_internal.h"
+#include "log.h"
+#include "policy.h"
+#include "proc.h"
+#include "routes.h"
+
+#define HEAD_TIME	10	/* s from a head's first byte to its last */
+#define IDLE_TIME	60	/* s between requests */
+#define BODY_TIME	60	/* s without a byte of the body */
+#define PEER_TIME	10	/* s until policyd must have said who it is */
+#define LINGER_TIME	2	/* s for a client to read why we closed */
+#define STALL_TICKS	4	/* CONN_TICKs that an answer may lie unread */
+#define INPUT_MAX	(128 * 1024)
+#define BODIES_ALL	4	/* times the largest body, of all clients */
+#define BODY_SMALL	65536	/* such a body always has room */
+
+static TAILQ_HEAD(, conn) conns = TAILQ_HEAD_INITIALIZER(conns);
+static struct limits	 limits;
+static enum cf_plane	 plane;
+static unsigned		 count;
+static uint32_t		 last_number;
+static uint64_t		 bodies;	/* bytes, of the large ones */
+
+static void	conn_step(struct conn *);
+
+const struct limits *
+conns_limits(void)
+{
+	return (&limits);
+}
+
+enum cf_plane
+conns_plane(void)
+{
+	return (plane);
+}
+
+struct event_base *
+conns_base(void)
+{
+	return (proc_base());
+}
+
+unsigned
+conns_count(void)
+{
+	return (count);
+}
+
+static void
+set_timer(struct conn *c, time_t seconds)
+{
+	struct timeval tv = { .tv_sec = seconds };
+
+	evtimer_add(c->timer, &tv);
+}
+
+/* ---- ends ---- */
+
+static void
+drop_body(struct conn *c)
+{
+	free(c->body);
+	c->body = NULL;
+	c->body_size = 0;
+	if (c->body_counted)
+		bodies -= c->head.length;
+	c->body_counted = 0;
+}
+
+void
+conn_free(struct conn *c)
+{
+	const struct conn_ops *ops = c->ops;
+
+	c->ops = NULL;
+	if (ops != NULL)
+		ops->gone(c, c->arg);
+	if (c->peer == PEER_KNOWN || c->peer == PEER_OVER)
+		policy_peer_gone(c->handle);
+	drop_body(c);
+	event_free(c->closed);
+	event_free(c->timer);
+	event_free(c->next);
+	bufferevent_free(c->bev);
+	TAILQ_REMOVE(&conns, c, entry);
+	count--;
+	free(c->who);
+	free(c->missing);
+	free(c);
+	listen_room();
+}
+
+static void
+linger(struct conn *c)
+{
+	c->state = CONN_LINGER;
+	(void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
+	evbuffer_drain(bufferevent_get_input(c->bev), SIZE_MAX);
+	set_timer(c, LINGER_TIME);
+}
+
+/* ---- one request ---- */
+
+static int
+read_head(struct conn *c)
+{
+	struct evbuffer *in = bufferevent_get_input(c->bev);
+	size_t have = evbuffer_get_length(in), used;
+	struct http_bad bad;
+	enum http_result result;
+	uint8_t *p;
+
+	if (have == 0)
+		return (0);
+	/* The clock of a head does not start again with each of its bytes. */
+	if (c->scanned == 0)
+		set_timer(c, HEAD_TIME);
+	if (have > HTTP_HEAD_MAX)
+		have = HTTP_HEAD_MAX;
+	if ((p = evbuffer_pullup(in, (ev_ssize_t)have)) == NULL)
+		return (0);
+	result = http_head_read(p, have, &c->scanned, &c->head, &used, &bad);
+	if (result == HTTP_MORE)
+		return (0);
+	c->scanned = 0;
+	c->requests++;
+	if (result == HTTP_BAD) {
+		memset(&c->head, 0, sizeof(c->head));
+		c->close = 1;
+		conn_error(c, bad.code, "%s", bad.why);
+		return (1);
+	}
+	evbuffer_drain(in, used);
+	c->close = c->head.close;
+	c->body_left = c->head.length;
+	if (route_find(c) == -1)
+		return (1);
+	c->state = CONN_BODY;
+	set_timer(c, BODY_TIME);
+	return (1);
+}
+
+/* Room for a body, of which large ones share a bound. */
+static int
+make_body(struct conn *c)
+{
+	uint64_t n = c->head.length;
+
+	if (n > BODY_SMALL) {
+		if (bodies + n > BODIES_ALL * limits.v[LIMIT_BODY]) {
+			conn_error_retry(c, API_TOO_MANY, 1, "the bodies "
+			    "being read are over %d times the limit \"%s\"",
+			    BODIES_ALL, limit_table[LIMIT_BODY].keyword);
+			return (-1);
+		}
+		bodies += n;
+		c->body_counted = 1;
+	}
+	if ((c->body = malloc(n + 1)) == NULL) {
+		conn_error(c, API_INTERNAL, "memory for a body");
+		return (-1);
+	}
+	return (0);
+}
+
+static void
+run(struct conn *c)
+{
+	if (!c->route->anybody) {
+		switch (c->peer) {
+		case PEER_WAITING:
+			c->state = CONN_PEER;
+			set_timer(c, PEER_TIME);
+			return;
+		case PEER_UNASKED:
+			/* Another connection may be introduced again. */
+			c->close = c->close || policy_up();
+			conn_error_retry(c, API_UNAVAILABLE, 1,
+			    "policyd is away; it is being started again");
+			return;
+		case PEER_REFUSED:
+			conn_error(c, API_FORBIDDEN, "you are %s: %s",
+			    c->who, c->missing);
+			return;
+		case PEER_OVER:
+			c->close = 1;
+			conn_error_retry(c, API_TOO_MANY, 1, "%s is over the "
+			    "limit \"%s\", %llu", c->who,
+			    limit_table[LIMIT_CONNECTIONS_UID].keyword,
+			    (unsigned long long)
+			    limits.v[LIMIT_CONNECTIONS_UID]);
+			return;
+		case PEER_KNOWN:
+			break;
+		}
+	}
+	c->state = CONN_BUSY;
+	c->stalled = 0;
+	set_timer(c, CONN_TICK);
+	c->route->fn(c);
+}
+
+void
+conn_continue(struct conn *c)
+{
+	if (c->head.expect &&
+	    evbuffer_get_length(bufferevent_get_input(c->bev)) == 0)
+		evbuffer_add_printf(conn_output(c),
+		    "HTTP/1.1 100 Continue\r\n\r\n");
+	c->head.expect = 0;
+}
+
+static int
+read_body(struct conn *c)
+{
+	size_t n;
+
+	if (c->route->body == BODY_RAW) {
+		run(c);
+		return (1);
+	}
+	if (c->route->body != BODY_NONE && c->body == NULL &&
+	    make_body(c) == -1)
+		return (1);
+	if (c->body_left > 0)
+		conn_continue(c);
+	while (c->body_left > 0) {
+		n = bufferevent_read(c->bev, c->body + c->body_size,
+		    c->body_left);
+		if (n == 0)
+			return (0);
+		c->body_size += n;
+		c->body_left -= n;
+		set_timer(c, BODY_TIME);
+	}
+	run(c);
+	return (1);
+}
+
+/* As far as it goes. */
+static void
+conn_step(struct conn *c)
+{
+	int more = 1;
+
+	while (more) {
+		switch (c->state) {
+		case CONN_HEAD:
+			more = read_head(c);
+			break;
+		case CONN_BODY:
+			more = read_body(c);
+			break;
+		case CONN_PEER:
+			if ((more = c->peer != PEER_WAITING))
+				run(c);
+			break;
+		case CONN_BUSY:
+		case CONN_FLUSH:
+		case CONN_LINGER:
+			more = 0;
+			break;
+		}
+	}
+}
+
+void
+conn_hold(struct conn *c, const struct conn_ops *ops, void *arg)
+{
+	c->ops = ops;
+	c->arg = arg;
+}
+
+void
+conn_release(struct conn *c)
+{
+	c->ops = NULL;
+	c->arg = NULL;
+}
+
+void
+conn_answered(struct conn *c)
+{
+	conn_release(c);
+	drop_body(c);
+	c->state = CONN_FLUSH;
+	c->stalled = 0;
+	set_timer(c, CONN_TICK);
+}
+
+/* The client has read the whole answer. */
+static void
+next_request(struct conn *c)
+{
+	if (c->close) {
+		linger(c);
+		return;
+	}
+	c->state = CONN_HEAD;
+	set_timer(c, IDLE_TIME);
+	conn_step(c);
+}
+
+/* ---- events ---- */
+
+static void
+on_read(struct bufferevent *bev, void *arg)
+{
+	struct conn *c = arg;
+
+	if (c->state == CONN_LINGER)
+		evbuffer_drain(bufferevent_get_input(bev), SIZE_MAX);
+	else if (c->state == CONN_BUSY && c->ops != NULL &&
+	    c->ops->input != NULL)
+		c->ops->input(c, c->arg);
+	else
+		conn_step(c);
+}
+
+static void
+on_write(struct bufferevent *bev, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)bev;
+	if (c->state == CONN_BUSY && c->ops != NULL &&
+	    c->ops->writable != NULL)
+		c->ops->writable(c, c->arg);
+	if (c->state == CONN_FLUSH &&
+	    evbuffer_get_length(conn_output(c)) == 0)
+		next_request(c);
+}
+
+static void
+on_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev;
+	(void)what;
+	conn_free(arg);
+}
+
+/*
+ * The client closed its socket, or its half.  The bufferevent would not see it
+ * while it does not read.
+ */
+static void
+on_closed(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	conn_free(arg);
+}
+
+static void
+on_next(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	conn_step(arg);
+}
+
+/* 1 if the client has left its answer unread for too long. */
+static int
+is_stalled(struct conn *c)
+{
+	unsigned most = STALL_TICKS;
+
+	if (c->ops != NULL && c->ops->patience != 0)
+		most = c->ops->patience;
+	if (evbuffer_get_length(conn_output(c)) == 0 ||
+	    c->sent != c->sent_before)
+		c->stalled = 0;
+	else
+		c->stalled++;
+	c->sent_before = c->sent;
+	return (c->stalled >= most);
+}
+
+static void
+on_tick(struct conn *c)
+{
+	if (is_stalled(c)) {
+		log_debug("connection %u: dropped: its client reads nothing",
+		    c->number);
+		conn_free(c);
+		return;
+	}
+	set_timer(c, CONN_TICK);
+	if (c->state == CONN_BUSY && c->ops != NULL && c->ops->tick != NULL)
+		c->ops->tick(c, c->arg);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)fd;
+	(void)what;
+	switch (c->state) {
+	case CONN_HEAD:
+		if (c->scanned == 0) {
+			conn_free(c);
+			break;
+		}
+		c->close = 1;
+		memset(&c->head, 0, sizeof(c->head));
+		conn_error(c, API_BAD_REQUEST,
+		    "the head took over %d s to come", HEAD_TIME);
+		break;
+	case CONN_BODY:
+		conn_error(c, API_BAD_REQUEST,
+		    "no byte of the body came for %d s", BODY_TIME);
+		break;
+	case CONN_PEER:
+		conn_error_retry(c, API_UNAVAILABLE, 1,
+		    "policyd does not answer");
+		break;
+	case CONN_BUSY:
+	case CONN_FLUSH:
+		on_tick(c);
+		break;
+	case CONN_LINGER:
+		conn_free(c);
+		break;
+	}
+}
+
+static void
+on_output(struct evbuffer *buf, const struct evbuffer_cb_info *info,
+    void *arg)
+{
+	struct conn *c = arg;
+
+	(void)buf;
+	c->sent += info->n_deleted;
+}
+
+/* ---- beginnings ---- */
+
+static void
+introduce(struct conn *c)
+{
+	if (policy_up() &&
+	    policy_peer(c, bufferevent_getfd(c->bev)) == 0)
+		c->peer = PEER_WAITING;
+	else
+		c->peer = PEER_UNASKED;
+}
+
+struct conn *
+conn_new(int fd)
+{
+	struct conn *c;
+
+	if ((c = calloc(1, sizeof(*c))) == NULL) {
+		close(fd);
+		return (NULL);
+	}
+	c->bev = bufferevent_socket_new(proc_base(), fd,
+	    BEV_OPT_CLOSE_ON_FREE);
+	c->closed = event_new(proc_base(), fd, EV_CLOSED | EV_PERSIST,
+	    on_closed, c);
+	c->timer = evtimer_new(proc_base(), on_timer, c);
+	c->next = evtimer_new(proc_base(), on_next, c);
+	if (c->bev == NULL || c->closed == NULL || c->timer == NULL ||
+	    c->next == NULL || event_add(c->closed, NULL) == -1)
+		goto fail;
+	c->number = ++last_number;
+	TAILQ_INSERT_TAIL(&conns, c, entry);
+	count++;
+	bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
+	bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);
+	bufferevent_setwatermark(c->bev, EV_WRITE, CONN_PENDING_MAX / 2, 0);
+	bufferevent_set_max_single_read(c->bev, INPUT_MAX);
+	bufferevent_set_max_single_write(c->bev, CONN_PENDING_MAX);
+	evbuffer_add_cb(conn_output(c), on_output, c);
+	introduce(c);
+	set_timer(c, HEAD_TIME);
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	return (c);
+fail:
+	if (c->closed != NULL)
+		event_free(c->closed);
+	if (c->timer != NULL)
+		event_free(c->timer);
+	if (c->next != NULL)
+		event_free(c->next);
+	if (c->bev != NULL)
+		bufferevent_free(c->bev);
+	else
+		close(fd);
+	free(c);
+	return (NULL);
+}
+
+/* ---- who they are ---- */
+
+struct conn *
+conn_find(uint32_t number)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH(c, &conns, entry)
+		if (c->number == number)
+			return (c);
+	return (NULL);
+}
+
+static void
+set_who(struct conn *c, const char *who, const char *missing)
+{
+	free(c->who);
+	free(c->missing);
+	c->missing = NULL;
+	if ((c->who = strdup(who)) == NULL || (missing != NULL &&
+	    (c->missing = strdup(missing)) == NULL))
+		fatal("a peer's name");
+	/* Not from here: this runs inside the channel's handler. */
+	event_active(c->next, EV_TIMEOUT, 0);
+}
+
+void
+conn_peer_known(struct conn *c, uint64_t handle, uint32_t principal,
+    const char *who)
+{
+	struct conn *other;
+	uint64_t n = 0;
+
+	TAILQ_FOREACH(other, &conns, entry)
+		n += other->peer == PEER_KNOWN &&
+		    other->principal == principal;
+	c->handle = handle;
+	c->principal = principal;
+	c->peer = n < limits.v[LIMIT_CONNECTIONS_UID] ? PEER_KNOWN :
+	    PEER_OVER;
+	set_who(c, who, NULL);
+}
+
+void
+conn_peer_refused(struct conn *c, const char *who, const char *missing)
+{
+	c->peer = PEER_REFUSED;
+	set_who(c, who, missing);
+}
+
+void
+conns_introduce(void)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH(c, &conns, entry)
+		introduce(c);
+}
+
+void
+conns_forget(void)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH(c, &conns, entry) {
+		c->peer = PEER_UNASKED;
+		event_active(c->next, EV_TIMEOUT, 0);
+	}
+}
+
+void
+conns_config(const struct limits *l, enum cf_plane p, int fd)
+{
+	limits = *l;
+	plane = p;
+	listen_config(fd);
+}
+
+void
+conns_stop(void)
+{
+	struct conn *c;
+
+	listen_stop();
+	while ((c = TAILQ_FIRST(&conns)) != NULL)
+		conn_free(c);
+}

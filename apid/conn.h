@@ -1,0 +1,137 @@
+/*
+ * Connections: a client's socket, one request at a time.
+ *
+ * A connection reads a head and, where the route wants one, a body, and hands
+ * the request to its route's handler.  The handler answers at once, or holds
+ * the connection with a set of ops and answers later; only then is the next
+ * request looked at.  Only event callbacks free a connection: a handler may
+ * use its connection until it returns.
+ *
+ * What a client does not read stays bounded: whoever has much to say asks
+ * conn_room() and goes on when ops->writable says so.
+ */
+#ifndef APID_CONN_H
+#define APID_CONN_H
+
+#include <sys/queue.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+#include "http.h"
+#include "ids.h"
+#include "limits.h"
+#include "slice.h"
+
+#define CONN_PENDING_MAX (256 * 1024)	/* bytes waiting for a client to read */
+#define CONN_TICK	15		/* s between ops->tick */
+
+struct conn;
+struct route;
+
+struct conn_ops {
+	void	(*writable)(struct conn *, void *);	/* may be NULL */
+	void	(*tick)(struct conn *, void *);		/* may be NULL */
+	/* Bytes of the body came; for routes that take it raw. */
+	void	(*input)(struct conn *, void *);	/* may be NULL */
+	/* The client left.  The connection goes when this returns. */
+	void	(*gone)(struct conn *, void *);
+	/* Ticks that a client may leave an answer unread; 0: a few. */
+	unsigned patience;
+};
+
+enum conn_state {
+	CONN_HEAD,		/* waits for a request */
+	CONN_BODY,		/* waits for the rest of its body */
+	CONN_PEER,		/* waits to know whose it is */
+	CONN_BUSY,		/* a handler has it */
+	CONN_FLUSH,		/* answered: waits for the client to read it */
+	CONN_LINGER		/* to be closed: reads what still comes */
+};
+
+enum conn_peer {
+	PEER_UNASKED, PEER_WAITING, PEER_KNOWN, PEER_REFUSED, PEER_OVER
+};
+
+struct conn {
+	TAILQ_ENTRY(conn)	 entry;
+	uint32_t		 number;
+	enum conn_state		 state;
+	struct bufferevent	*bev;
+	struct event		*closed;
+	struct event		*timer;
+	struct event		*next;		/* a step, from the loop */
+
+	/* Who it is. */
+	enum conn_peer		 peer;
+	uint64_t		 handle;
+	uint32_t		 principal;
+	char			*who;		/* "uid:1000" */
+	char			*missing;	/* PEER_REFUSED: what */
+
+	/* The request. */
+	struct http_head	 head;
+	size_t			 scanned;
+	const struct route	*route;
+	char			 id[ID_SIZE];	/* the one in its path, or "" */
+	char			*body;
+	size_t			 body_size;
+	uint64_t		 body_left;	/* not read yet */
+	int			 body_counted;
+
+	/* The answer. */
+	const struct conn_ops	*ops;
+	void			*arg;
+	int			 chunked;
+	int			 close;		/* after it */
+	uint64_t		 sent;		/* bytes the client took */
+	uint64_t		 sent_before;	/* at the tick before this */
+	unsigned		 stalled;	/* ticks without one of them */
+	unsigned		 requests;
+};
+
+/* ---- for all of apid ---- */
+
+/* The configuration in force; the listening socket is taken over. */
+void	conns_config(const struct limits *, enum cf_plane, int listen_fd);
+const struct limits *conns_limits(void);
+enum cf_plane conns_plane(void);
+struct event_base *conns_base(void);
+/* A new channel to policyd: every client must be introduced again. */
+void	conns_introduce(void);
+/* The channel died: nobody is known any more. */
+void	conns_forget(void);
+struct conn *conn_find(uint32_t number);
+void	conn_peer_known(struct conn *, uint64_t handle, uint32_t principal,
+	    const char *who);
+void	conn_peer_refused(struct conn *, const char *who, const char *missing);
+void	conns_stop(void);
+
+/* ---- for handlers ---- */
+
+void	conn_hold(struct conn *, const struct conn_ops *, void *arg);
+/* Back to the one who answers next: no ops any more. */
+void	conn_release(struct conn *);
+
+/* Tells a client that waits for it to send its body. */
+void	conn_continue(struct conn *);
+
+/* A whole answer.  JSON of n bytes is copied. */
+void	conn_json(struct conn *, int status, const char *, size_t n);
+void	conn_error(struct conn *, enum api_error, const char *, ...)
+	    __attribute__((__format__(__printf__, 3, 4)));
+/* The same with Retry-After. */
+void	conn_error_retry(struct conn *, enum api_error, unsigned seconds,
+	    const char *, ...) __attribute__((__format__(__printf__, 4, 5)));
+
+/* An answer in parts: begin, put, end.  length -1: chunked. */
+void	conn_begin(struct conn *, int status, const char *type,
+	    int64_t length);
+struct evbuffer *conn_output(struct conn *);
+/* 1 if more may be put now. */
+int	conn_room(struct conn *);
+void	conn_end(struct conn *);
+
+#endif

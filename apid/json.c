@@ -1,0 +1,89 @@
+/*
+ * JSON that somebody untrusted sent.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+
+/*
+ * Counts before anything is built: a value costs jansson some 60 bytes, and
+ * may take one byte of the body.  What is not JSON is the parser's to say.
+ */
+static int
+within_bounds(const char *p, size_t size, struct http_bad *bad)
+{
+	size_t i, depth = 0, values = 1;
+	int in_string = 0;
+
+	for (i = 0; i < size; i++) {
+		if (in_string) {
+			if (p[i] == '\\')
+				i++;
+			else if (p[i] == '"')
+				in_string = 0;
+			continue;
+		}
+		switch (p[i]) {
+		case '"':
+			in_string = 1;
+			break;
+		case '[':
+		case '{':
+			depth++;
+			values++;
+			break;
+		case ']':
+		case '}':
+			if (depth > 0)
+				depth--;
+			break;
+		case ',':
+			values++;
+			break;
+		default:
+			break;
+		}
+		if (depth > JSON_DEPTH_MAX || values > JSON_VALUES_MAX) {
+			bad->code = API_BAD_REQUEST;
+			(void)snprintf(bad->why, sizeof(bad->why),
+			    "the body has more than %d levels or %d values",
+			    JSON_DEPTH_MAX, JSON_VALUES_MAX);
+			return (0);
+		}
+	}
+	return (1);
+}
+
+json_t *
+json_read(const char *p, size_t size, struct http_bad *bad)
+{
+	json_error_t error;
+	json_t *j;
+
+	if (!within_bounds(p, size, bad))
+		return (NULL);
+	bad->code = API_BAD_REQUEST;
+	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, &error);
+	if (j == NULL) {
+		(void)snprintf(bad->why, sizeof(bad->why),
+		    "the body is not JSON that is taken here: line %d, "
+		    "column %d: %.100s", error.line, error.column,
+		    json_error_code(&error) == json_error_duplicate_key ?
+		    "a member comes twice" : error.text);
+		return (NULL);
+	}
+	if (!json_is_object(j)) {
+		(void)snprintf(bad->why, sizeof(bad->why),
+		    "the body is not a JSON object");
+		json_decref(j);
+		return (NULL);
+	}
+	return (j);
+}
+
+char *
+json_text(const json_t *j)
+{
+	return (json_dumps(j, JSON_COMPACT));
+}

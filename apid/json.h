@@ -1,0 +1,24 @@
+/*
+ * JSON that somebody untrusted sent, and JSON that we answer.
+ */
+#ifndef APID_JSON_H
+#define APID_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "http.h"
+
+#define JSON_DEPTH_MAX	32	/* arrays and objects inside each other */
+#define JSON_VALUES_MAX	65536	/* what 16 MiB could hold would take GBs */
+
+/*
+ * Reads one JSON object: no duplicate member anywhere, bounded in depth and
+ * in the number of its values.  NULL after filling bad.
+ */
+json_t	*json_read(const char *, size_t, struct http_bad *);
+
+/* Compact, with a NUL; NULL when memory is out (or text is not UTF-8). */
+char	*json_text(const json_t *);
+
+#endif

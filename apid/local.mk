@@ -1,0 +1,72 @@
+# apid: all but main() in a library, for the tests and fuzzers.
+
+myelinlib_PROGRAMS += apid/apid
+noinst_LIBRARIES += apid/libapid.a
+
+apid_libapid_a_SOURCES = \
+	apid/answer.c \
+	apid/ask.c \
+	apid/call.c apid/call.h apid/call_internal.h \
+	apid/chunk.c apid/chunk.h \
+	apid/conn.c apid/conn.h apid/conn_internal.h \
+	apid/errors.c apid/errors.h \
+	apid/feed.c apid/feed.h \
+	apid/filter.c apid/filter.h \
+	apid/http.c apid/http.h \
+	apid/json.c apid/json.h \
+	apid/kept.c apid/kept.h \
+	apid/listen.c \
+	apid/output.c apid/output.h \
+	apid/policy.c apid/policy.h \
+	apid/request.c apid/request.h \
+	apid/result.c apid/result.h \
+	apid/ring.c apid/ring.h \
+	apid/route_calls.c \
+	apid/route_query.c \
+	apid/routes.c apid/routes.h \
+	apid/stream.c apid/stream.h \
+	apid/text.c apid/text.h \
+	apid/tools.c apid/tools.h
+apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	$(JANSSON_CFLAGS)
+
+apid_apid_SOURCES = apid/apid.c
+apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
+apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+dist_man_MANS += man/myelin-api.7
+
+check_PROGRAMS += tests/fake_policyd
+tests_fake_policyd_SOURCES = tests/fake_policyd.c
+tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
+tests_fake_policyd_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
+
+APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid
+APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
+	tests/unit/check_apid_output tests/unit/check_apid_request
+tests_unit_check_http_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_http_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_apid_text_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_text_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_apid_output_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_output_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_apid_request_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_request_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+endif
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request
+tests_fuzz_fuzz_http_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_http_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_json_request_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_json_request_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_json_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+
+EXTRA_DIST += tests/system/test_apid.py \
+	tests/fuzz/corpus/http tests/fuzz/corpus/json_request

@@ -1,0 +1,516 @@
+/*
+ * The channel to policyd.
+ */
+#include <sys/queue.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "codec.h"
+#include "imsg.h"
+#include "json.h"
+#include "log.h"
+#include "policy.h"
+#include "proc.h"
+
+#define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
+#define REPLY_MAX	(16 * 1024 * 1024)
+#define WORDS_MAX	1024
+
+/* A question under way.  It outlives a client that leaves. */
+struct pending {
+	TAILQ_ENTRY(pending) entry;
+	uint32_t	 request;
+	struct conn	*conn;		/* NULL: gone, or told 503 */
+	unsigned	 ticks;
+	policy_fn	*fn;
+	void		*arg;
+	struct call	*call;		/* of an ASK */
+};
+
+static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
+static struct channel	*channel;
+static uint32_t		 last_request;
+static unsigned		 generation;
+
+static void	pending_gone(struct conn *, void *);
+static void	pending_tick(struct conn *, void *);
+
+static const struct conn_ops pending_ops = {
+	.gone = pending_gone,
+	.tick = pending_tick
+};
+
+int
+policy_up(void)
+{
+	return (channel != NULL);
+}
+
+unsigned
+policy_generation(void)
+{
+	return (generation);
+}
+
+/* ---- questions under way ---- */
+
+static struct pending *
+pending_new(struct conn *c, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+
+	if (channel == NULL) {
+		conn_error_retry(c, API_UNAVAILABLE, 1,
+		    "policyd is away; it is being started again");
+		return (NULL);
+	}
+	if ((p = calloc(1, sizeof(*p))) == NULL) {
+		conn_error(c, API_INTERNAL, "memory for a question");
+		return (NULL);
+	}
+	p->request = ++last_request;
+	p->conn = c;
+	p->fn = fn;
+	p->arg = arg;
+	TAILQ_INSERT_TAIL(&pendings, p, entry);
+	conn_hold(c, &pending_ops, p);
+	return (p);
+}
+
+static struct pending *
+pending_find(uint32_t request)
+{
+	struct pending *p;
+
+	TAILQ_FOREACH(p, &pendings, entry)
+		if (p->request == request)
+			return (p);
+	log_warnx("policyd answered request %u, which nobody made", request);
+	return (NULL);
+}
+
+/* Takes it off the list; its connection, if still there, is released. */
+static void
+pending_done(struct pending *p)
+{
+	TAILQ_REMOVE(&pendings, p, entry);
+	if (p->conn != NULL)
+		conn_release(p->conn);
+}
+
+static void
+pending_gone(struct conn *c, void *arg)
+{
+	struct pending *p = arg;
+
+	(void)c;
+	p->conn = NULL;
+}
+
+static void
+pending_tick(struct conn *c, void *arg)
+{
+	struct pending *p = arg;
+
+	if (++p->ticks < ANSWER_TICKS)
+		return;
+	p->conn = NULL;
+	conn_error_retry(c, API_UNAVAILABLE, 1,
+	    "policyd has not answered for %d s", ANSWER_TICKS * CONN_TICK);
+}
+
+/* ---- policyd's words ---- */
+
+/* What is said of a connection that has left meanwhile. */
+static int
+on_peer_ok(void *arg, struct imsg *m)
+{
+	char who[WORDS_MAX];
+	uint32_t number, principal;
+	uint64_t handle;
+	struct conn *c;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	handle = imsg_get_u64(m);
+	principal = imsg_get_u32(m);
+	imsg_get_str(m, who, sizeof(who));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((c = conn_find(number)) == NULL)
+		policy_peer_gone(handle);
+	else
+		conn_peer_known(c, handle, principal, who);
+	return (0);
+}
+
+static int
+on_peer_no(void *arg, struct imsg *m)
+{
+	char who[WORDS_MAX], missing[WORDS_MAX];
+	uint32_t number;
+	struct conn *c;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	imsg_get_str(m, who, sizeof(who));
+	imsg_get_str(m, missing, sizeof(missing));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((c = conn_find(number)) != NULL)
+		conn_peer_refused(c, who, missing);
+	return (0);
+}
+
+/* An error's JSON, without its request_id. */
+static void
+pass_error(struct conn *c, unsigned retry, const char *json, size_t n)
+{
+	json_t *j, *error;
+	const char *code, *message;
+
+	j = json_loadb(json, n, 0, NULL);
+	error = json_object_get(j, "error");
+	code = json_string_value(json_object_get(error, "code"));
+	message = json_string_value(json_object_get(error, "message"));
+	conn_error_retry(c, api_error_find(code == NULL ? "" : code), retry,
+	    "%s", message == NULL ? "policyd gave no reason" : message);
+	json_decref(j);
+}
+
+static void
+answer(struct pending *p, unsigned status, unsigned retry, const char *json,
+    size_t n)
+{
+	pending_done(p);
+	if (p->call != NULL)
+		call_refused(p->call);
+	if (p->conn != NULL) {
+		if (status >= 400)
+			pass_error(p->conn, retry, json, n);
+		else if (p->fn == NULL)
+			conn_json(p->conn, (int)status, json, n);
+		else
+			p->fn(p->conn, (int)status, json, n, p->arg);
+	}
+	free(p);
+}
+
+static int
+on_reply(void *arg, struct imsg *m)
+{
+	struct pending *p;
+	const uint8_t *json, *mapped = NULL;
+	uint32_t request, retry;
+	unsigned status;
+	size_t n;
+	int fd;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	status = imsg_get_u16(m);
+	retry = imsg_get_u32(m);
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || status < 200 || status > 599)
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	if ((fd = imsg_claim_fd(m, 0)) != -1) {
+		json = mapped = memfd_map(fd, REPLY_MAX, &n);
+		close(fd);
+		if (mapped == NULL) {
+			log_warn("an answer of policyd's");
+			status = 500;
+			n = 0;
+		}
+	}
+	answer(p, status, retry, (const char *)json, n);
+	if (mapped != NULL)
+		memfd_unmap(mapped, n);
+	return (0);
+}
+
+static int
+on_asked(void *arg, struct imsg *m)
+{
+	struct call_terms t;
+	struct pending *p;
+	uint32_t request;
+
+	(void)arg;
+	memset(&t, 0, sizeof(t));
+	request = imsg_get_u32(m);
+	t.principal = imsg_get_u32(m);
+	t.kept = imsg_get_u64(m);
+	t.killed = imsg_get_u64(m);
+	imsg_get_str(m, t.id, sizeof(t.id));
+	imsg_get_str(m, t.session, sizeof(t.session));
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, t.id) ||
+	    (t.session[0] != '\0' && !id_ok(ID_SESSION, t.session)))
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	if (p->call == NULL || call_find(t.id) != NULL)
+		return (-1);
+	pending_done(p);
+	call_asked(p->call, &t, p->conn);
+	free(p);
+	return (0);
+}
+
+static int
+on_call_judged(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE], class[WORDS_MAX];
+	unsigned verdict, effect;
+	uint32_t marks;
+	struct call *call;
+
+	(void)arg;
+	verdict = imsg_get_u8(m);
+	effect = imsg_get_u8(m);
+	marks = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	imsg_get_str(m, class, sizeof(class));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((call = call_find(id)) != NULL)
+		call_judged(call, verdict, effect, marks, class);
+	return (0);
+}
+
+static int
+on_call_started(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	struct call *call;
+
+	(void)arg;
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((call = call_find(id)) != NULL)
+		call_started(call);
+	return (0);
+}
+
+static int
+on_call_finished(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	const uint8_t *json;
+	struct call *call;
+	size_t n;
+
+	(void)arg;
+	imsg_get_str(m, id, sizeof(id));
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((call = call_find(id)) != NULL)
+		call_ended(call, (const char *)json, n);
+	return (0);
+}
+
+static void
+on_dead(void *arg, const char *reason)
+{
+	struct pending *p;
+
+	(void)arg;
+	log_warnx("policyd is away: %s", reason);
+	policy_stop_channel();
+	conns_forget();
+	while ((p = TAILQ_FIRST(&pendings)) != NULL) {
+		pending_done(p);
+		if (p->conn != NULL)
+			conn_error_retry(p->conn, API_UNAVAILABLE, 1,
+			    "policyd went away before it answered");
+		if (p->call != NULL)
+			call_refused(p->call);
+		free(p);
+	}
+	calls_interrupt();
+}
+
+static const struct channel_handler handlers[] = {
+	{ MSG_PEER_OK,		on_peer_ok },
+	{ MSG_PEER_NO,		on_peer_no },
+	{ MSG_REPLY,		on_reply },
+	{ MSG_ASKED,		on_asked },
+	{ MSG_CALL_JUDGED,	on_call_judged },
+	{ MSG_CALL_STARTED,	on_call_started },
+	{ MSG_CALL_FINISHED,	on_call_finished }
+};
+
+static const struct channel_ops ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0]),
+	.dead = on_dead
+};
+
+void
+policy_stop_channel(void)
+{
+	if (channel != NULL)
+		channel_free(channel);
+	channel = NULL;
+}
+
+void
+policy_plumb(enum channel_kind kind, int fd)
+{
+	/* Whoever is behind the new end knows nothing of what we asked. */
+	if (channel != NULL)
+		on_dead(NULL, "replaced");
+	channel = channel_new(fd, kind, END_B, &ops, NULL);
+	if (channel == NULL || channel_attach(channel, proc_base()) == -1)
+		fatalx("channel to policyd: memory");
+	generation++;
+	conns_introduce();
+}
+
+/* ---- our words ---- */
+
+int
+policy_peer(struct conn *c, int fd)
+{
+	struct imsg *m;
+	int copy;
+
+	if ((copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) == -1) {
+		log_warn("no fd to introduce a client by");
+		return (-1);
+	}
+	m = imsg_new(MSG_PEER);
+	imsg_put_u32(m, c->number);
+	imsg_put_fd(m, copy);
+	return (channel_send(channel, m));
+}
+
+void
+policy_peer_gone(uint64_t handle)
+{
+	struct imsg *m;
+
+	if (channel == NULL)
+		return;
+	m = imsg_new(MSG_PEER_GONE);
+	imsg_put_u64(m, handle);
+	(void)channel_send(channel, m);
+}
+
+/* What can't be sent will be answered when the channel is told dead. */
+void
+policy_query(struct conn *c, enum query_what what, uint64_t cursor,
+    uint32_t most, const char *id, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_QUERY);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_OPEN);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, OPEN_SESSION);
+	imsg_put_u32(m, q->owner_uid);
+	imsg_put_u32(m, q->owner_gid);
+	imsg_put_u32(m, q->expires);
+	imsg_put_str(m, q->profile);
+	imsg_put_str(m, "");
+	imsg_put_str(m, q->workspace);
+	imsg_put_str(m, q->preset);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_END);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+int
+policy_ask(struct conn *c, struct call *call, const char *session,
+    const struct request *q, int fds[4])
+{
+	struct pending *p;
+	struct imsg *m;
+	int i;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL) {
+		for (i = 0; i < 4; i++)
+			if (fds[i] != -1)
+				close(fds[i]);
+		return (-1);
+	}
+	p->call = call;
+	m = imsg_new(session != NULL ? MSG_ASK : MSG_ASK_ONCE);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u32(m, q->timeout_ms);
+	imsg_put_u8(m, (uint8_t)q->input);
+	imsg_put_u8(m, 0);
+	if (session != NULL) {
+		imsg_put_str(m, session);
+		imsg_put_str(m, q->tool);
+		imsg_put_str(m, "");
+	} else {
+		imsg_put_u32(m, q->owner_uid);
+		imsg_put_u32(m, q->owner_gid);
+		imsg_put_str(m, q->tool);
+		imsg_put_str(m, "");
+		imsg_put_str(m, q->profile);
+		imsg_put_str(m, q->workspace);
+		imsg_put_str(m, q->preset);
+	}
+	for (i = 0; i < 4; i++)
+		if (fds[i] != -1)
+			imsg_put_fd(m, fds[i]);
+	(void)channel_send(channel, m);
+	return (0);
+}
+
+void
+policy_stop(uint64_t handle, unsigned why, const char *call)
+{
+	struct imsg *m;
+
+	if (channel == NULL)
+		return;
+	m = imsg_new(MSG_STOP);
+	imsg_put_u64(m, handle);
+	imsg_put_u8(m, (uint8_t)why);
+	imsg_put_str(m, call);
+	(void)channel_send(channel, m);
+}

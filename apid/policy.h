@@ -1,0 +1,55 @@
+/*
+ * The channel to policyd: what apid asks there, and who waits for the answer.
+ */
+#ifndef APID_POLICY_H
+#define APID_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conn.h"
+#include "protocol.h"
+#include "request.h"
+
+struct call;
+
+/* A channel's new end: the one before is gone, and all that hung on it. */
+void	policy_plumb(enum channel_kind, int fd);
+int	policy_up(void);
+void	policy_stop_channel(void);
+/* Counts channels: what an earlier policyd said of principals is void. */
+unsigned policy_generation(void);
+
+/* Asks whose connection it is.  0, or -1. */
+int	policy_peer(struct conn *, int fd);
+void	policy_peer_gone(uint64_t handle);
+
+/*
+ * An answer to a question: JSON of n bytes, valid until it returns.  Called
+ * only while the client is still there, and for 2xx only: errors have been
+ * answered by then.
+ */
+typedef void policy_fn(struct conn *, int status, const char *json, size_t n,
+	    void *arg);
+
+/*
+ * Each holds the connection until the answer; fn NULL passes it on as it is.
+ */
+void	policy_query(struct conn *, enum query_what, uint64_t cursor,
+	    uint32_t most, const char *id, policy_fn *, void *arg);
+void	policy_open(struct conn *, const struct request *, policy_fn *,
+	    void *arg);
+void	policy_end(struct conn *, const char *id, policy_fn *, void *arg);
+
+/*
+ * Asks for a call; session NULL for one in a neuron of its own.  fds are its
+ * arguments, stdout, stderr and input (-1 for none), taken over.  When the
+ * answer comes, call_asked() or call_refused() is told, whether the client is
+ * still there or not.  0, or -1 (fds are closed).
+ */
+int	policy_ask(struct conn *, struct call *, const char *session,
+	    const struct request *, int fds[4]);
+/* why: STOP_* */
+void	policy_stop(uint64_t handle, unsigned why, const char *call);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * The JSON bodies of requests.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "request.h"
+#include "text.h"
+
+struct reading {
+	struct request		*request;
+	const struct limits	*limits;
+	struct http_bad		*bad;
+	json_t			*arguments;	/* {args, cwd, env} */
+};
+
+struct member {
+	const char	*name;
+	unsigned	 which;
+	int		 (*fn)(struct reading *, const char *, json_t *);
+};
+
+static int	member_tool(struct reading *, const char *, json_t *);
+static int	member_args(struct reading *, const char *, json_t *);
+static int	member_cwd(struct reading *, const char *, json_t *);
+static int	member_env(struct reading *, const char *, json_t *);
+static int	member_stdin(struct reading *, const char *, json_t *);
+static int	member_flow(struct reading *, const char *, json_t *);
+static int	member_timeout(struct reading *, const char *, json_t *);
+static int	member_wait(struct reading *, const char *, json_t *);
+static int	member_profile(struct reading *, const char *, json_t *);
+static int	member_preset(struct reading *, const char *, json_t *);
+static int	member_workspace(struct reading *, const char *, json_t *);
+static int	member_owner(struct reading *, const char *, json_t *);
+static int	member_expires(struct reading *, const char *, json_t *);
+static int	member_not_built(struct reading *, const char *, json_t *);
+
+#define ANY_CALL	(REQUEST_CALL | REQUEST_ONCE)
+#define ANY_NEURON	(REQUEST_SESSION | REQUEST_ONCE)
+
+static const struct member members[] = {
+	{ "tool",		ANY_CALL,	 member_tool },
+	{ "args",		ANY_CALL,	 member_args },
+	{ "cwd",		ANY_CALL,	 member_cwd },
+	{ "env",		ANY_CALL,	 member_env },
+	{ "stdin",		ANY_CALL,	 member_stdin },
+	{ "flow",		ANY_CALL,	 member_flow },
+	{ "timeout_ms",		ANY_CALL,	 member_timeout },
+	{ "wait_ms",		ANY_CALL,	 member_wait },
+	{ "idempotency_key",	ANY_CALL,	 member_not_built },
+	{ "dry_run",		ANY_CALL,	 member_not_built },
+	{ "profile",		ANY_NEURON,	 member_profile },
+	{ "preset",		ANY_NEURON,	 member_preset },
+	{ "workspace",		ANY_NEURON,	 member_workspace },
+	{ "owner",		ANY_NEURON,	 member_owner },
+	{ "expires",		REQUEST_SESSION, member_expires },
+	{ "neuron",		REQUEST_SESSION, member_not_built },
+	{ "rules",		REQUEST_SESSION, member_not_built }
+};
+
+static int	refuse(struct reading *, enum api_error, const char *, ...)
+		    __attribute__((__format__(__printf__, 3, 4)));
+
+/* Says what was wrong; returns -1 for the caller to return. */
+static int
+refuse(struct reading *r, enum api_error code, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->bad->code = code;
+	va_start(ap, fmt);
+	(void)vsnprintf(r->bad->why, sizeof(r->bad->why), fmt, ap);
+	va_end(ap);
+	return (-1);
+}
+
+/* A name as the configuration writes it, without its quotes. */
+static int
+read_name(struct reading *r, const char *name, json_t *v,
+    char dst[NAME_BYTES_MAX])
+{
+	const char *s = json_string_value(v);
+	size_t n;
+
+	if (s == NULL)
+		return (refuse(r, API_BAD_REQUEST, "%s: not a string", name));
+	n = strlen(s);
+	if (n == 0 || n >= NAME_BYTES_MAX || strspn(s,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_.-") != n)
+		return (refuse(r, API_BAD_REQUEST, "%s: not a name of 1 to %d "
+		    "letters, digits, \"_\", \".\" and \"-\"", name,
+		    NAME_BYTES_MAX - 1));
+	memcpy(dst, s, n + 1);
+	return (0);
+}
+
+static int
+read_number(struct reading *r, const char *name, json_t *v, uint64_t min,
+    uint64_t max, uint32_t *dst)
+{
+	json_int_t n = json_integer_value(v);
+
+	if (!json_is_integer(v) || n < 0 || (uint64_t)n < min ||
+	    (uint64_t)n > max)
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: not a whole number from %llu to %llu", name,
+		    (unsigned long long)min, (unsigned long long)max));
+	*dst = (uint32_t)n;
+	return (0);
+}
+
+static int
+keep_argument(struct reading *r, const char *name, json_t *v)
+{
+	if (json_object_set(r->arguments, name, v) == -1)
+		return (refuse(r, API_INTERNAL, "memory"));
+	return (0);
+}
+
+/* ---- members ---- */
+
+static int
+member_tool(struct reading *r, const char *name, json_t *v)
+{
+	return (read_name(r, name, v, r->request->tool));
+}
+
+static int
+member_args(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_object(v))
+		return (refuse(r, API_BAD_REQUEST, "%s: not an object", name));
+	return (keep_argument(r, name, v));
+}
+
+static int
+member_cwd(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_string(v) || json_string_length(v) == 0 ||
+	    json_string_length(v) >= PATH_BYTES_MAX)
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: not a string of 1 to %d bytes", name,
+		    PATH_BYTES_MAX - 1));
+	return (keep_argument(r, name, v));
+}
+
+static int
+member_env(struct reading *r, const char *name, json_t *v)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(v))
+		return (refuse(r, API_BAD_REQUEST, "%s: not an object", name));
+	json_object_foreach(v, key, value)
+		if (!json_is_string(value))
+			return (refuse(r, API_BAD_REQUEST,
+			    "%s: the value of %.64s is not a string", name,
+			    key));
+	return (keep_argument(r, name, v));
+}
+
+static int
+stdin_text(struct reading *r, json_t *v)
+{
+	size_t n = json_string_length(v);
+
+	if ((r->request->text = malloc(n + 1)) == NULL)
+		return (refuse(r, API_INTERNAL, "memory"));
+	memcpy(r->request->text, json_string_value(v), n);
+	r->request->text_size = n;
+	r->request->input = STDIN_INLINE;
+	return (0);
+}
+
+static int
+stdin_base64(struct reading *r, json_t *v)
+{
+	size_t n = json_string_length(v);
+
+	if ((r->request->text = malloc(n / 4 * 3 + 1)) == NULL)
+		return (refuse(r, API_INTERNAL, "memory"));
+	if (base64_read(r->request->text, json_string_value(v), n,
+	    &r->request->text_size) == -1)
+		return (refuse(r, API_BAD_REQUEST,
+		    "stdin: not base64 with its padding"));
+	r->request->input = STDIN_INLINE;
+	return (0);
+}
+
+static int
+member_stdin(struct reading *r, const char *name, json_t *v)
+{
+	json_t *text = json_object_get(v, "text");
+	json_t *base64 = json_object_get(v, "base64");
+	json_t *stream = json_object_get(v, "stream");
+
+	if (json_is_string(v))
+		return (stdin_text(r, v));
+	if (json_object_size(v) == 1 && json_is_string(text))
+		return (stdin_text(r, text));
+	if (json_object_size(v) == 1 && json_is_string(base64))
+		return (stdin_base64(r, base64));
+	if (json_object_size(v) == 1 && json_is_true(stream)) {
+		r->request->input = STDIN_STREAM;
+		return (0);
+	}
+	return (refuse(r, API_BAD_REQUEST, "%s: neither a string nor one of "
+	    "{\"text\": ...}, {\"base64\": ...}, {\"stream\": true}", name));
+}
+
+static int
+member_flow(struct reading *r, const char *name, json_t *v)
+{
+	const char *s = json_string_value(v);
+
+	if (s == NULL || (strcmp(s, "drop") != 0 && strcmp(s, "block") != 0))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither \"drop\" nor \"block\"", name));
+	r->request->block = strcmp(s, "block") == 0;
+	return (0);
+}
+
+static int
+member_timeout(struct reading *r, const char *name, json_t *v)
+{
+	/* Whose range it is, a profile says; policyd knows it. */
+	return (read_number(r, name, v, 1, UINT32_MAX,
+	    &r->request->timeout_ms));
+}
+
+static int
+member_wait(struct reading *r, const char *name, json_t *v)
+{
+	uint64_t max = r->limits->v[LIMIT_WAIT];
+	json_int_t n = json_integer_value(v);
+
+	if (json_is_integer(v) && n > 0 && (uint64_t)n > max)
+		return (refuse(r, API_BAD_REQUEST, "%s: over the limit "
+		    "\"%s\", %llu ms", name, limit_table[LIMIT_WAIT].keyword,
+		    (unsigned long long)max));
+	return (read_number(r, name, v, 0, max, &r->request->wait_ms));
+}
+
+static int
+member_profile(struct reading *r, const char *name, json_t *v)
+{
+	return (read_name(r, name, v, r->request->profile));
+}
+
+static int
+member_preset(struct reading *r, const char *name, json_t *v)
+{
+	return (read_name(r, name, v, r->request->preset));
+}
+
+static int
+member_workspace(struct reading *r, const char *name, json_t *v)
+{
+	const char *s = json_string_value(v);
+
+	if (s == NULL || s[0] != '/' || strlen(s) >= PATH_BYTES_MAX)
+		return (refuse(r, API_BAD_REQUEST, "%s: not an absolute path "
+		    "of at most %d bytes", name, PATH_BYTES_MAX - 1));
+	memcpy(r->request->workspace, s, strlen(s) + 1);
+	return (0);
+}
+
+static int
+member_owner(struct reading *r, const char *name, json_t *v)
+{
+	json_t *uid = json_object_get(v, "uid");
+	json_t *gid = json_object_get(v, "gid");
+
+	if (json_object_size(v) != 2 || uid == NULL || gid == NULL)
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: not {\"uid\": ..., \"gid\": ...}", name));
+	/* Never root, and never the number that means nobody was named. */
+	if (read_number(r, "owner.uid", uid, 1, UINT32_MAX - 1,
+	    &r->request->owner_uid) == -1)
+		return (-1);
+	return (read_number(r, "owner.gid", gid, 1, UINT32_MAX - 1,
+	    &r->request->owner_gid));
+}
+
+static int
+member_expires(struct reading *r, const char *name, json_t *v)
+{
+	return (read_number(r, name, v, 1, UINT32_MAX,
+	    &r->request->expires));
+}
+
+static int
+member_not_built(struct reading *r, const char *name, json_t *v)
+{
+	(void)v;
+	return (refuse(r, API_NOT_BUILT,
+	    "%s: this version does not have it yet", name));
+}
+
+/* ---- a body ---- */
+
+static int
+read_member(struct reading *r, unsigned which, const char *name, json_t *v)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if ((members[i].which & which) &&
+		    strcmp(members[i].name, name) == 0)
+			return (members[i].fn(r, name, v));
+	return (refuse(r, API_BAD_REQUEST, "%.64s: there is no such member "
+	    "here", name));
+}
+
+/* The bytes that are judged, hashed, approved and run. */
+static int
+make_arguments(struct reading *r)
+{
+	struct request *q = r->request;
+
+	if (q->tool[0] == '\0')
+		return (refuse(r, API_BAD_REQUEST, "tool: missing"));
+	if (json_object_get(r->arguments, "args") == NULL)
+		return (refuse(r, API_BAD_REQUEST, "args: missing"));
+	q->arguments = json_dumps(r->arguments,
+	    JSON_COMPACT | JSON_SORT_KEYS);
+	if (q->arguments == NULL)
+		return (refuse(r, API_INTERNAL, "memory"));
+	q->arguments_size = strlen(q->arguments);
+	return (0);
+}
+
+int
+request_read(struct request *q, unsigned which, const char *body, size_t size,
+    const struct limits *limits, struct http_bad *bad)
+{
+	struct reading r = { q, limits, bad, NULL };
+	const char *name;
+	json_t *j, *v;
+	int error = -1;
+
+	memset(q, 0, sizeof(*q));
+	q->owner_uid = q->owner_gid = OWNER_PEER_ID;
+	q->input = STDIN_NONE;
+	if ((j = json_read(body, size, bad)) == NULL)
+		return (-1);
+	if ((r.arguments = json_object()) == NULL) {
+		refuse(&r, API_INTERNAL, "memory");
+		goto done;
+	}
+	json_object_foreach(j, name, v)
+		if (read_member(&r, which, name, v) == -1)
+			goto done;
+	if (which != REQUEST_SESSION && make_arguments(&r) == -1)
+		goto done;
+	error = 0;
+done:
+	json_decref(r.arguments);
+	json_decref(j);
+	return (error);
+}
+
+void
+request_free(struct request *q)
+{
+	free(q->text);
+	free(q->arguments);
+	q->text = NULL;
+	q->arguments = NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * The JSON bodies of requests, decoded: every member is known, of its type
+ * and within its bound, or the request is refused by the member's name.
+ */
+#ifndef APID_REQUEST_H
+#define APID_REQUEST_H
+
+#include <stdint.h>
+
+#include "http.h"
+#include "limits.h"
+#include "protocol.h"
+
+#define OWNER_PEER_ID	UINT32_MAX	/* no owner named: the peer's own */
+
+struct request {
+	char		 tool[NAME_BYTES_MAX];
+	char		 profile[NAME_BYTES_MAX];	/* "": the default */
+	char		 preset[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];
+	uint32_t	 owner_uid;
+	uint32_t	 owner_gid;
+	uint32_t	 expires;	/* s; 0: the default */
+	uint32_t	 timeout_ms;	/* 0: the default */
+	uint32_t	 wait_ms;
+	int		 block;		/* flow "block" */
+	int		 input;		/* STDIN_* */
+	uint8_t		*text;		/* STDIN_INLINE */
+	size_t		 text_size;
+	char		*arguments;	/* the argument bytes */
+	size_t		 arguments_size;
+};
+
+/* Which body: the members that it may have. */
+#define REQUEST_SESSION	0x01	/* POST /v1/sessions */
+#define REQUEST_CALL	0x02	/* POST /v1/sessions/{s}/calls */
+#define REQUEST_ONCE	0x04	/* POST /v1/calls */
+
+/*
+ * Decodes a body.  Returns 0, or -1 after filling bad; free with request_free
+ * in either case.
+ */
+int	request_read(struct request *, unsigned which, const char *body,
+	    size_t size, const struct limits *, struct http_bad *);
+void	request_free(struct request *);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The results of calls, and those who wait for one.
+ */
+#ifndef APID_RESULT_H
+#define APID_RESULT_H
+
+#include <stdint.h>
+
+struct call;
+struct conn;
+
+/* Decides text or base64, and makes the record; once, at the end. */
+void	result_seal(struct call *);
+/* Answers with the whole result, as fast as the client reads. */
+void	result_send(struct conn *, struct call *);
+/* Answers with call, session and state. */
+void	result_send_state(struct conn *, const struct call *, int status);
+/* Answers with the result, or after ms with 202 and the state. */
+void	result_wait(struct conn *, struct call *, uint32_t ms);
+/* The call is finished: those who wait get its result. */
+void	result_wake(struct call *);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * Handlers of routes that policyd answers.
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy.h"
+#include "routes.h"
+#include "tools.h"
+
+#define PAGE_DEFAULT	100
+#define PAGE_MAX	500
+
+void
+route_health(struct conn *c)
+{
+	char text[100];
+	int up = policy_up(), n;
+
+	/* It needs no identity, so it is answered without one. */
+	if (up && c->peer == PEER_KNOWN) {
+		policy_query(c, QUERY_HEALTH, 0, 0, "", NULL, NULL);
+		return;
+	}
+	if (up)
+		n = snprintf(text, sizeof(text),
+		    "{\"status\":\"ok\",\"version\":\"%s\"}",
+		    PACKAGE_VERSION);
+	else
+		n = snprintf(text, sizeof(text),
+		    "{\"status\":\"unavailable\"}");
+	conn_json(c, up ? 200 : 503, text, (size_t)n);
+}
+
+void
+route_whoami(struct conn *c)
+{
+	policy_query(c, QUERY_WHOAMI, 0, 0, "", NULL, NULL);
+}
+
+void
+route_limits(struct conn *c)
+{
+	policy_query(c, QUERY_LIMITS, 0, 0, "", NULL, NULL);
+}
+
+void
+route_status(struct conn *c)
+{
+	policy_query(c, QUERY_STATUS, 0, 0, "", NULL, NULL);
+}
+
+static void
+merge_tools(struct conn *c, int status, const char *json, size_t n, void *arg)
+{
+	size_t size;
+	char *text;
+
+	(void)arg;
+	if ((text = tools_merge(json, n, &size)) == NULL) {
+		conn_error(c, API_INTERNAL, "policyd's list of tools");
+		return;
+	}
+	conn_json(c, status, text, size);
+	tools_free_text(text);
+}
+
+void
+route_tools(struct conn *c)
+{
+	policy_query(c, QUERY_TOOLS, 0, 0, "", merge_tools, NULL);
+}
+
+/* ---- lists ---- */
+
+static void
+query_page(struct conn *c, enum query_what what, const char *cursor_name,
+    const char *id)
+{
+	uint64_t cursor = 0, most = PAGE_DEFAULT;
+
+	if (http_query_number(&c->head, cursor_name, &cursor) == -1)
+		conn_error(c, API_BAD_REQUEST, "%s: not a number",
+		    cursor_name);
+	else if (http_query_number(&c->head, "limit", &most) == -1 ||
+	    most < 1 || most > PAGE_MAX)
+		conn_error(c, API_BAD_REQUEST,
+		    "limit: not a number from 1 to %d", PAGE_MAX);
+	else
+		policy_query(c, what, cursor, (uint32_t)most, id, NULL, NULL);
+}
+
+void
+route_audit(struct conn *c)
+{
+	query_page(c, QUERY_AUDIT, "after", "");
+}
+
+void
+route_neurons(struct conn *c)
+{
+	query_page(c, QUERY_NEURONS, "cursor", "");
+}
+
+void
+route_sessions(struct conn *c)
+{
+	query_page(c, QUERY_SESSIONS, "cursor", "");
+}
+
+void
+route_calls(struct conn *c)
+{
+	query_page(c, QUERY_CALLS, "cursor", "");
+}
+
+void
+route_session_calls(struct conn *c)
+{
+	query_page(c, QUERY_CALLS, "cursor", c->id);
+}
+
+/* ---- single ones ---- */
+
+void
+route_neuron_get(struct conn *c)
+{
+	policy_query(c, QUERY_NEURON, 0, 0, c->id, NULL, NULL);
+}
+
+void
+route_session_get(struct conn *c)
+{
+	policy_query(c, QUERY_SESSION, 0, 0, c->id, NULL, NULL);
+}
+
+void
+route_neuron_end(struct conn *c)
+{
+	policy_end(c, c->id, NULL, NULL);
+}
+
+void
+route_neuron_make(struct conn *c)
+{
+	conn_error(c, API_NOT_BUILT, "persistent neurons are not built yet: "
+	    "open a session, which makes a neuron (sandbox) of its own");
+}

@@ -1,0 +1,181 @@
+/*
+ * The route table.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "routes.h"
+
+static const char *const page[] = { "cursor", "limit", NULL };
+static const char *const audit_page[] = { "after", "limit", NULL };
+static const char *const waiting[] = { "wait_ms", NULL };
+static const char *const feeding[] = { "eof", NULL };
+
+static const struct route routes[] = {
+	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
+	{ "GET", "/v1/whoami", ON_BOTH, BODY_NONE, 0, NULL, route_whoami },
+	{ "GET", "/v1/limits", ON_BOTH, BODY_NONE, 0, NULL, route_limits },
+	{ "GET", "/v1/tools", ON_AGENT, BODY_NONE, 0, NULL, route_tools },
+	{ "GET", "/v1/status", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_status },
+	{ "GET", "/v1/audit", ON_OPERATOR, BODY_NONE, 0, audit_page,
+	    route_audit },
+	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
+	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_neuron_make },
+	{ "GET", "/v1/neurons/{n}", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_neuron_get },
+	{ "DELETE", "/v1/neurons/{n}", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_neuron_end },
+	{ "GET", "/v1/sessions", ON_BOTH, BODY_NONE, 0, page,
+	    route_sessions },
+	{ "POST", "/v1/sessions", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_session_open },
+	{ "GET", "/v1/sessions/{s}", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_session_get },
+	{ "DELETE", "/v1/sessions/{s}", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_session_end },
+	{ "GET", "/v1/sessions/{s}/events", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_session_events },
+	{ "GET", "/v1/sessions/{s}/calls", ON_AGENT, BODY_NONE, 0, page,
+	    route_session_calls },
+	{ "POST", "/v1/sessions/{s}/calls", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_call_session },
+	{ "GET", "/v1/calls", ON_BOTH, BODY_NONE, 0, page, route_calls },
+	{ "POST", "/v1/calls", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_call_once },
+	{ "GET", "/v1/calls/{c}", ON_AGENT, BODY_NONE, 0, waiting,
+	    route_call_get },
+	{ "GET", "/v1/calls/{c}/events", ON_AGENT, BODY_NONE, 0, NULL,
+	    route_call_events },
+	{ "POST", "/v1/calls/{c}/cancel", ON_AGENT, BODY_EMPTY, 0, NULL,
+	    route_call_cancel },
+	{ "POST", "/v1/calls/{c}/stdin", ON_AGENT, BODY_RAW, 0, feeding,
+	    route_call_stdin }
+};
+#define NROUTES	(sizeof(routes) / sizeof(routes[0]))
+
+/*
+ * Matches a path segment by segment.  What stands where the pattern has an id
+ * must be one in form, else no route matches: it is not found.
+ */
+static int
+path_matches(const char *pattern, const char *path, char id[ID_SIZE])
+{
+	size_t n;
+
+	id[0] = '\0';
+	while (*pattern != '\0') {
+		if (*pattern != '{') {
+			if (*pattern++ != *path++)
+				return (0);
+			continue;
+		}
+		n = strcspn(path, "/");
+		if (n >= ID_SIZE)
+			return (0);
+		memcpy(id, path, n);
+		id[n] = '\0';
+		if (!id_ok(pattern[1], id))
+			return (0);
+		path += n;
+		pattern += 3;
+	}
+	return (*path == '\0');
+}
+
+static int
+here(const struct route *r)
+{
+	return ((r->planes &
+	    (conns_plane() == PLANE_AGENT ? ON_AGENT : ON_OPERATOR)) != 0);
+}
+
+const char *
+route_allow(const struct conn *c)
+{
+	static char allow[64];
+	char id[ID_SIZE];
+	size_t i, n = 0;
+
+	allow[0] = '\0';
+	for (i = 0; i < NROUTES; i++)
+		if (here(&routes[i]) &&
+		    path_matches(routes[i].path, c->head.path, id))
+			n += (size_t)snprintf(allow + n, sizeof(allow) - n,
+			    "%s%s", n > 0 ? ", " : "", routes[i].method);
+	return (allow);
+}
+
+/* What the head says of the body, against what the route takes. */
+static int
+check_body(struct conn *c)
+{
+	const struct http_head *h = &c->head;
+	uint64_t most = conns_limits()->v[LIMIT_BODY];
+
+	if (c->route->body == BODY_EMPTY && h->length == 0)
+		return (0);
+	if (c->route->body == BODY_NONE) {
+		if (h->length == 0)
+			return (0);
+		conn_error(c, API_BAD_REQUEST, "%s %s takes no body",
+		    h->method, c->route->path);
+		return (-1);
+	}
+	if (!h->has_length) {
+		conn_error(c, API_LENGTH,
+		    "a body with its Content-Length is needed");
+		return (-1);
+	}
+	if (h->length > most) {
+		conn_error(c, API_TOO_LARGE, "the body is over the limit "
+		    "\"%s\", %llu bytes", limit_table[LIMIT_BODY].keyword,
+		    (unsigned long long)most);
+		return (-1);
+	}
+	if (c->route->body != BODY_RAW && h->type != HTTP_TYPE_JSON) {
+		conn_error(c, API_BAD_REQUEST,
+		    "Content-Type: application/json is needed");
+		return (-1);
+	}
+	return (0);
+}
+
+int
+route_find(struct conn *c)
+{
+	const struct route *r = NULL;
+	const char *stray;
+	char id[ID_SIZE], name[64];
+	int known = 0;
+	size_t i;
+
+	for (i = 0; i < NROUTES && r == NULL; i++) {
+		if (!here(&routes[i]) ||
+		    !path_matches(routes[i].path, c->head.path, id))
+			continue;
+		known = 1;
+		if (strcmp(routes[i].method, c->head.method) == 0)
+			r = &routes[i];
+	}
+	c->route = r;
+	if (r == NULL) {
+		/* Only now: what the path has no route for has no body. */
+		if (known)
+			conn_error(c, API_METHOD, "%s has no %s",
+			    c->head.path, c->head.method);
+		else
+			conn_error(c, API_NOT_FOUND, "no such thing: %s",
+			    c->head.path);
+		return (-1);
+	}
+	memcpy(c->id, id, sizeof(c->id));
+	stray = http_query_stray(&c->head, r->query, name, sizeof(name));
+	if (stray != NULL) {
+		conn_error(c, API_BAD_REQUEST, "the query's \"%s\" is unknown "
+		    "here, or comes twice", stray);
+		return (-1);
+	}
+	return (check_body(c));
+}

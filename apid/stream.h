@@ -1,0 +1,32 @@
+/*
+ * Server-sent events: readers of a call's events, or of a session's.
+ */
+#ifndef APID_STREAM_H
+#define APID_STREAM_H
+
+#include <stdint.h>
+
+#include "call.h"
+
+/* Begins the answer: events of a call after id `after`, to its end. */
+void	stream_call(struct conn *, struct call *, uint64_t after);
+/* The same of all calls of a session, until it ends.  latest: from now on. */
+void	stream_session(struct conn *, const char *session, int latest,
+	    uint64_t after);
+/* For a call whose events are gone: a gap and its record. */
+void	stream_record(struct conn *, const char *id, const char *json,
+	    size_t n);
+
+/* 1 if a reader has taken the event of that id. */
+int	stream_has_sent(const struct reader *, uint64_t id);
+/* A call has a new event. */
+void	stream_wake(struct call *);
+
+/* Sessions, as far as streams need them. */
+struct session *session_join(struct call *);
+void	session_leave(struct call *);
+uint64_t session_number(struct call *);
+/* It was ended: its streams end once its calls have. */
+void	session_ended(const char *id);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * apid's own copy of the tools' declarations: their words and schemas for
+ * /v1/tools.  Which tools a principal has, policyd says.
+ */
+#ifndef APID_TOOLS_H
+#define APID_TOOLS_H
+
+#include <stddef.h>
+
+struct slice;
+
+/* Reads the files "tool/NAME" of a slice, not in force yet.  0, or -1 after
+ * slice_bad(). */
+int	tools_read(struct slice *);
+void	tools_commit(void);
+void	tools_abort(void);
+
+/*
+ * policyd's {"tools": [...]} with description and input_schema added to each.
+ * NULL if that is no such list.
+ */
+char	*tools_merge(const char *json, size_t n, size_t *size);
+void	tools_free_text(char *);
+
+#endif

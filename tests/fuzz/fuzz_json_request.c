@@ -1,0 +1,44 @@
+/*
+ * The JSON body of a request; the first byte says which kind of body.
+ */
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "request.h"
+#include "text.h"
+
+int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const unsigned kinds[] = {
+		REQUEST_SESSION, REQUEST_CALL, REQUEST_ONCE
+	};
+	static struct limits limits;
+	struct request q;
+	struct http_bad bad;
+	unsigned which;
+
+	if (size == 0)
+		return (0);
+	if (limits.v[LIMIT_WAIT] == 0) {
+		limits_init(&limits);
+		text_init();
+		json_object_seed(1);
+	}
+	which = kinds[data[0] % 3];
+	if (request_read(&q, which, (const char *)data + 1, size - 1,
+	    &limits, &bad) == 0) {
+		if (which != REQUEST_SESSION &&
+		    (q.tool[0] == '\0' || strlen(q.arguments) !=
+		    q.arguments_size || q.wait_ms > limits.v[LIMIT_WAIT]))
+			abort();
+	} else if (memchr(bad.why, '\0', sizeof(bad.why)) == NULL) {
+		abort();
+	}
+	request_free(&q);
+	return (0);
+}
