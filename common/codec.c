@@ -126,7 +126,7 @@ enc_raw(struct enc *e, const void *data, size_t size)
 {
 	uint8_t *p;
 
-	if ((p = enc_grow(e, size)) != NULL && size > 0)
+	if (size > 0 && (p = enc_grow(e, size)) != NULL)
 		memcpy(p, data, size);
 }
 

@@ -1,0 +1,209 @@
+/*
+ * PID 1 of a neuron.
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "imsg.h"
+#include "../native/build.h"
+#include "init.h"
+#include "run.h"
+
+struct running {
+	pid_t		 pid;		/* 0: free */
+	uint32_t	 run;
+};
+
+static struct init {
+	const struct native	*native;
+	struct channel		*channel;
+	const char		*home;
+	struct running		 running[NEURON_RUNNING_MAX];
+} init;
+
+static void
+on_child(int sig)
+{
+	(void)sig;	/* only to end ppoll(2) */
+}
+
+static struct running *
+find(uint32_t run)
+{
+	size_t i;
+
+	for (i = 0; i < NEURON_RUNNING_MAX; i++)
+		if (init.running[i].pid != 0 && init.running[i].run == run)
+			return (&init.running[i]);
+	return (NULL);
+}
+
+static struct running *
+find_free(void)
+{
+	size_t i;
+
+	for (i = 0; i < NEURON_RUNNING_MAX; i++)
+		if (init.running[i].pid == 0)
+			return (&init.running[i]);
+	return (NULL);
+}
+
+static void
+failed(uint32_t run, const struct run_failure *failure)
+{
+	struct imsg *m = imsg_new(MSG_RUN_FAILED);
+
+	imsg_put_u32(m, run);
+	imsg_put_u32(m, failure->where);
+	imsg_put_u32(m, failure->error);
+	channel_send(init.channel, m);
+}
+
+static int
+on_run(void *arg, struct imsg *m)
+{
+	struct run_failure failure = { RUN_AT_BUSY, EBUSY };
+	struct run_request req;
+	struct running *r;
+	struct imsg *reply;
+	uint32_t run;
+	pid_t pid = -1;
+
+	(void)arg;
+	run = imsg_get_u32(m);
+	imsg_get_str(m, req.neuron, sizeof(req.neuron));
+	imsg_get_str(m, req.session, sizeof(req.session));
+	imsg_get_str(m, req.call, sizeof(req.call));
+	if (imsg_end(m) == -1)
+		return (-1);
+	req.block = imsg_claim_fd(m, 0);
+	req.out = imsg_claim_fd(m, 1);
+	req.err = imsg_claim_fd(m, 2);
+	req.leaf = imsg_claim_fd(m, 3);
+	req.in = imsg_claim_fd(m, 4);
+	if ((r = find_free()) != NULL)
+		pid = run_start(init.native, &req, init.home, &failure);
+	/* Nothing of a call stays here, the ends of its pipes least of all. */
+	close_range(4, ~0U, 0);
+	if (pid == -1) {
+		failed(run, &failure);
+		return (0);
+	}
+	r->pid = pid;
+	r->run = run;
+	reply = imsg_new(MSG_RUN_STARTED);
+	imsg_put_u32(reply, run);
+	channel_send(init.channel, reply);
+	return (0);
+}
+
+static int
+on_run_signal(void *arg, struct imsg *m)
+{
+	struct running *r;
+	uint32_t run, sig;
+
+	(void)arg;
+	run = imsg_get_u32(m);
+	sig = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || sig == 0 || sig >= NSIG)
+		return (-1);
+	/* The leader is not reaped yet, so the number is still its own. */
+	if ((r = find(run)) != NULL && kill(-r->pid, (int)sig) == -1)
+		(void)kill(r->pid, (int)sig);
+	return (0);
+}
+
+static void
+ended(const struct running *r, int status, const struct rusage *ru)
+{
+	struct imsg *m = imsg_new(MSG_RUN_ENDED);
+
+	imsg_put_u32(m, r->run);
+	imsg_put_i32(m, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	imsg_put_i32(m, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	imsg_put_u64(m, (uint64_t)ru->ru_maxrss << 10);
+	channel_send(init.channel, m);
+}
+
+/* A child that is traced shows stops here as well: they are no end. */
+static void
+reap(void)
+{
+	struct rusage ru;
+	int status;
+	pid_t pid;
+	size_t i;
+
+	while ((pid = wait4(-1, &status, WNOHANG, &ru)) > 0) {
+		if (!WIFEXITED(status) && !WIFSIGNALED(status))
+			continue;
+		for (i = 0; i < NEURON_RUNNING_MAX; i++) {
+			if (init.running[i].pid != pid)
+				continue;
+			ended(&init.running[i], status, &ru);
+			init.running[i].pid = 0;
+		}
+	}
+}
+
+static const struct channel_handler handlers[] = {
+	{ MSG_RUN,		on_run },
+	{ MSG_RUN_SIGNAL,	on_run_signal }
+};
+
+static const struct channel_ops ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0])
+};
+
+static void
+serve(void)
+{
+	struct pollfd pfd = { .fd = channel_fd(init.channel) };
+	sigset_t none;
+
+	sigemptyset(&none);
+	for (;;) {
+		pfd.events = (short)(POLLIN |
+		    (channel_queued(init.channel) > 0 ? POLLOUT : 0));
+		if (ppoll(&pfd, 1, NULL, &none) == -1 && errno != EINTR)
+			return;
+		if (channel_queued(init.channel) > 0)
+			channel_flush_wait(init.channel, 0);
+		if (channel_dispatch(init.channel, 0) == -1)
+			return;
+		reap();
+	}
+}
+
+_Noreturn void
+init_main(const struct native *native, int control, const char *workspace,
+    uint64_t layers)
+{
+	struct sigaction sa = { .sa_handler = on_child };
+	sigset_t block;
+	struct imsg *m;
+
+	init.native = native;
+	init.home = workspace[0] != '\0' ? workspace : AGENT_HOME;
+	init.channel = channel_new(control, CH_INIT, END_B, &ops, NULL);
+	sigemptyset(&block);
+	sigaddset(&block, SIGCHLD);
+	if (init.channel == NULL || run_prepare() == -1 ||
+	    sigprocmask(SIG_BLOCK, &block, NULL) == -1 ||
+	    sigaction(SIGCHLD, &sa, NULL) == -1)
+		_exit(1);
+	m = imsg_new(MSG_INIT_READY);
+	imsg_put_u64(m, layers);
+	channel_send(init.channel, m);
+	serve();
+	/* neurond is gone or wants us gone: the kernel kills the rest. */
+	_exit(0);
+}

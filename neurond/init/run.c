@@ -1,0 +1,267 @@
+/*
+ * Starting a call's program.
+ *
+ * The child is cloned straight into the call's cgroup leaf, with CLONE_VFORK
+ * but memory of its own: when the clone returns, the program runs or the
+ * child has said in the shared page why not.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec.h"
+#include "env.h"
+#include "runblock.h"
+#include "../native/build.h"
+#include "../native/filter.h"
+#include "../native/landlock.h"
+#include "../sys.h"
+#include "run.h"
+
+#define PATH_INSIDE							\
+	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+static volatile struct run_failure *shared;
+
+int
+run_prepare(void)
+{
+	void *page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return (-1);
+	shared = page;
+	return (0);
+}
+
+/* ---- the environment ---- */
+
+static const char *const pinned[] = {
+	"HOME=" AGENT_HOME, "USER=agent", "LOGNAME=agent", "SHELL=/bin/bash",
+	"PATH=" PATH_INSIDE, "LANG=C.UTF-8"
+};
+#define NPINNED	(sizeof(pinned) / sizeof(pinned[0]))
+#define NOWN	3
+
+/* An entry of the block replaces one of ours of the same name (LANG). */
+static int
+same_name(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return (strncmp(a, b, n + 1) == 0);
+}
+
+static int
+entry_allowed(const char *entry)
+{
+	const char *eq = strchr(entry, '=');
+
+	return (eq != NULL &&
+	    env_check(entry, (size_t)(eq - entry), eq + 1) == ENV_OK);
+}
+
+static size_t
+own_entries(const struct run_request *req, char **env, char *text)
+{
+	size_t n = 0;
+	const char *const ids[NOWN][2] = {
+		{ "MYELIN_NEURON", req->neuron },
+		{ "MYELIN_SESSION", req->session },
+		{ "MYELIN_CALL", req->call }
+	};
+	size_t i;
+
+	for (i = 0; i < NOWN; i++) {
+		if (ids[i][1][0] == '\0')
+			continue;
+		snprintf(text, 64, "%s=%s", ids[i][0], ids[i][1]);
+		env[n++] = text;
+		text += 64;
+	}
+	return (n);
+}
+
+char **
+run_environment(const struct run_request *req, char *const *extra,
+    uint32_t nextra)
+{
+	size_t slots = NPINNED + NOWN + nextra + 1, n, i, j;
+	char **env;
+
+	for (i = 0; i < nextra; i++) {
+		if (!entry_allowed(extra[i])) {
+			errno = EPERM;
+			return (NULL);
+		}
+	}
+	env = malloc(slots * sizeof(*env) + (size_t)NOWN * 64);
+	if (env == NULL)
+		return (NULL);
+	n = own_entries(req, env, (char *)(env + slots));
+	for (i = 0; i < NPINNED; i++) {
+		for (j = 0; j < nextra; j++)
+			if (same_name(pinned[i], extra[j]))
+				break;
+		if (j == nextra)
+			env[n++] = (char *)(uintptr_t)pinned[i];
+	}
+	for (j = 0; j < nextra; j++)
+		env[n++] = extra[j];
+	env[n] = NULL;
+	return (env);
+}
+
+/* ---- the child ---- */
+
+static _Noreturn void
+fail(enum run_where where, int error)
+{
+	shared->where = where;
+	shared->error = (uint32_t)error;
+	_exit(127);
+}
+
+static void
+stdio(const struct run_request *req)
+{
+	/* 0 to 2 are PID 1's /dev/null, so what came is above them. */
+	if ((req->in != -1 && dup2(req->in, 0) == -1) ||
+	    dup2(req->out, 1) == -1 || dup2(req->err, 2) == -1)
+		fail(RUN_AT_STDIO, errno);
+	(void)fcntl(0, F_SETFD, 0);
+	(void)fcntl(1, F_SETFD, 0);
+	(void)fcntl(2, F_SETFD, 0);
+	if (close_range(3, ~0U, 0) == -1)
+		fail(RUN_AT_STDIO, errno);
+}
+
+static void
+confine(const struct native *native)
+{
+	if (landlock_call(native->abi) == -1 ||
+	    filter_load(native->call_filter, native->ncall_filter) == -1)
+		fail(RUN_AT_CONFINE, errno);
+}
+
+/* execvpe(3) by hand: no shell for a file without a format, and the error
+ * that tells most: EACCES of a file that is there before ENOENT. */
+static void
+execute(char *const *argv, char *const *env)
+{
+	static const char path[] = PATH_INSIDE;
+	char file[PATH_BYTES_MAX];
+	const char *dir = path;
+	size_t len, name = strlen(argv[0]);
+	int error = ENOENT;
+
+	if (argv[0][0] == '\0')
+		fail(RUN_AT_EXEC, ENOENT);
+	if (strchr(argv[0], '/') != NULL) {
+		execve(argv[0], argv, env);
+		fail(RUN_AT_EXEC, errno);
+	}
+	for (;;) {
+		len = strcspn(dir, ":");
+		if (len + name + 2 > sizeof(file))
+			fail(RUN_AT_EXEC, ENAMETOOLONG);
+		memcpy(file, dir, len);
+		file[len] = '/';
+		memcpy(file + len + 1, argv[0], name + 1);
+		execve(file, argv, env);
+		if (errno == EACCES)
+			error = EACCES;
+		else if (errno != ENOENT && errno != ENOTDIR)
+			fail(RUN_AT_EXEC, errno);
+		if (dir[len] == '\0')
+			break;
+		dir += len + 1;
+	}
+	fail(RUN_AT_EXEC, error);
+}
+
+static _Noreturn void
+child(const struct native *native, const struct run_request *req,
+    const struct runblock *rb, char *const *env, const char *home)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)setsid();
+	(void)umask(022);
+	stdio(req);
+	/* A relative one starts at the default directory. */
+	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
+		fail(RUN_AT_CWD, errno);
+	confine(native);
+	execute(rb->argv, env);
+	_exit(127);
+}
+
+/* ---- PID 1 ---- */
+
+static struct runblock *
+read_block(int fd, struct run_failure *failure)
+{
+	struct runblock *rb = NULL;
+	const uint8_t *data;
+	const char *why;
+	size_t size;
+
+	failure->where = RUN_AT_BLOCK;
+	failure->error = EPROTO;
+	if ((data = memfd_map(fd, RUNBLOCK_MAX, &size)) == NULL)
+		failure->error = (uint32_t)errno;
+	else {
+		rb = runblock_decode(data, size, &why);
+		memfd_unmap(data, size);
+	}
+	return (rb);
+}
+
+pid_t
+run_start(const struct native *native, const struct run_request *req,
+    const char *home, struct run_failure *failure)
+{
+	struct clone_args args = {
+		.flags = CLONE_VFORK | CLONE_INTO_CGROUP | CLONE_CLEAR_SIGHAND,
+		.exit_signal = SIGCHLD,
+		.cgroup = (uint64_t)req->leaf
+	};
+	struct runblock *rb;
+	char **env;
+	pid_t pid = -1;
+
+	if ((rb = read_block(req->block, failure)) == NULL)
+		return (-1);
+	failure->where = RUN_AT_ENV;
+	env = run_environment(req, rb->env, rb->envc);
+	failure->error = (uint32_t)errno;
+	if (env != NULL) {
+		shared->where = RUN_AT_COUNT;
+		failure->where = RUN_AT_CLONE;
+		pid = sys_clone3(&args);
+		if (pid == 0)
+			child(native, req, rb, env, home);
+		failure->error = (uint32_t)errno;
+	}
+	free(env);
+	runblock_free(rb);
+	if (pid > 0 && shared->where != RUN_AT_COUNT) {
+		failure->where = shared->where;
+		failure->error = shared->error;
+		while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+			continue;
+		return (-1);
+	}
+	return (pid);
+}

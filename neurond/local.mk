@@ -1,0 +1,96 @@
+# neurond, its helpers maker and spawner, and PID 1 of the neurons, which is
+# a clone of the spawner and no program of its own.
+
+noinst_LIBRARIES += neurond/libneurond.a neurond/libnative.a \
+	neurond/libmaker.a
+
+# What root does with policyd's requests.
+neurond_libneurond_a_SOURCES = \
+	neurond/call.c neurond/call.h \
+	neurond/call_end.c neurond/call_end.h \
+	neurond/cgroup.c neurond/cgroup.h \
+	neurond/cgroup_find.c \
+	neurond/cgroup_sweep.c \
+	neurond/checks.c neurond/checks.h \
+	neurond/helper.c neurond/helper.h \
+	neurond/launch.c neurond/launch.h \
+	neurond/neuron.c neurond/neuron.h \
+	neurond/neuron_init.c neurond/neuron_init.h \
+	neurond/settings.c neurond/settings.h \
+	neurond/slot.c neurond/slot.h \
+	neurond/workspace.c neurond/workspace.h
+neurond_libneurond_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	$(LIBCAP_CFLAGS)
+
+# The spawner and what it becomes.
+neurond_libnative_a_SOURCES = \
+	neurond/helper_main.c neurond/helper_main.h \
+	neurond/init/init.c neurond/init/init.h \
+	neurond/init/run.c neurond/init/run.h \
+	neurond/native/build.c neurond/native/build.h \
+	neurond/native/confine.c neurond/native/confine.h \
+	neurond/native/filter.c neurond/native/filter.h \
+	neurond/native/filter_table.c neurond/native/filter_int.h \
+	neurond/native/inside.c neurond/native/inside.h \
+	neurond/native/landlock.c neurond/native/landlock.h \
+	neurond/native/plan.c neurond/native/plan.h \
+	neurond/native/template.c neurond/native/template.h \
+	neurond/steps.h neurond/sys.h
+
+neurond_libmaker_a_SOURCES = \
+	neurond/maker.h \
+	neurond/maker_answer.c \
+	neurond/maker_ns.c \
+	neurond/maker_walk.c
+
+myelinlib_PROGRAMS += neurond/neurond neurond/maker neurond/spawner
+
+neurond_neurond_SOURCES = neurond/neurond.c
+neurond_neurond_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) $(LIBCAP_CFLAGS)
+neurond_neurond_LDADD = neurond/libneurond.a $(COMMON_LIBS)
+neurond_neurond_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+neurond_maker_SOURCES = neurond/maker.c
+neurond_maker_LDADD = neurond/libmaker.a neurond/libnative.a $(CORE_LIBS)
+neurond_maker_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+# Static: every PID 1 is a copy of it, and each page it has is copied too.
+neurond_spawner_SOURCES = neurond/spawner.c
+neurond_spawner_LDADD = neurond/libnative.a $(CORE_LIBS)
+neurond_spawner_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
+
+check_PROGRAMS += tests/system/neuron_drive
+tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c
+tests_system_neuron_drive_LDADD = $(COMMON_LIBS)
+
+# Static, so that it runs in a neuron from any directory.
+check_PROGRAMS += tests/security/attempts
+tests_security_attempts_SOURCES = tests/security/attempts.c \
+	tests/security/attempts.h tests/security/attempts_calls.c \
+	tests/security/attempts_files.c
+tests_security_attempts_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
+	tests/unit/check_neurond_filter
+NEUROND_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond \
+	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS)
+NEUROND_TEST_LIBS = neurond/libneurond.a neurond/libmaker.a \
+	neurond/libnative.a $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_neurond_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
+tests_unit_check_neurond_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
+tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
+tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+endif
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_neurond
+tests_fuzz_fuzz_neurond_SOURCES = tests/fuzz/fuzz_neurond.c
+tests_fuzz_fuzz_neurond_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond
+tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libnative.a \
+	$(COMMON_LIBS)
+tests_fuzz_fuzz_neurond_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+EXTRA_DIST += tests/fuzz/corpus/neurond

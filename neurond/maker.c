@@ -1,0 +1,240 @@
+/*
+ * The maker: namespaces ahead of time, and the walk to a workspace.
+ *
+ * Each request is a worker process that answers neurond itself: a packet is
+ * whole or not there.  The maker only starts them, reaps them, and answers
+ * for one that died or took too long (a FUSE or NFS path must hang nobody).
+ */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "helper_main.h"
+#include "log.h"
+#include "maker.h"
+
+#define WORKERS_MAX	64
+#define WORKER_TIME	2000	/* ms */
+
+struct worker {
+	pid_t		 pid;		/* 0: free */
+	enum msg_type	 reply;
+	uint32_t	 slot;
+	uint32_t	 generation;
+	int64_t		 deadline;
+	int		 answered;	/* by us: it was too slow */
+};
+
+static struct channel *channel;
+static struct worker workers[WORKERS_MAX];
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
+}
+
+static void
+on_child(int sig)
+{
+	(void)sig;	/* only to end ppoll(2) */
+}
+
+static void
+refuse(enum msg_type type, uint32_t slot, uint32_t generation, int error,
+    const char *words)
+{
+	channel_send(channel, maker_reply(type, slot, generation, error,
+	    words));
+}
+
+/* 0 in the worker; else the worker was started or its failure answered. */
+static int
+worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
+{
+	struct worker *w = NULL;
+	size_t i;
+	pid_t pid;
+
+	for (i = 0; i < WORKERS_MAX && w == NULL; i++)
+		if (workers[i].pid == 0)
+			w = &workers[i];
+	if (w == NULL) {
+		refuse(type, slot, generation, EAGAIN, "too many at once");
+		return (1);
+	}
+	if ((pid = fork()) == -1) {
+		refuse(type, slot, generation, errno, "fork");
+		return (1);
+	}
+	if (pid == 0) {
+		signal(SIGCHLD, SIG_DFL);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		return (0);
+	}
+	w->pid = pid;
+	w->reply = type;
+	w->slot = slot;
+	w->generation = generation;
+	w->deadline = now_ms() + WORKER_TIME;
+	w->answered = 0;
+	return (1);
+}
+
+static int
+on_ns_make(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, kuid;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	kuid = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || kuid == 0)
+		return (-1);
+	if (worker_start(MSG_NS_MADE, slot, generation) == 0)
+		maker_ns(slot, generation, kuid);
+	return (0);
+}
+
+static int
+on_walk(void *arg, struct imsg *m)
+{
+	static struct walk w;
+	const uint8_t *groups;
+	size_t size, i;
+
+	(void)arg;
+	w.slot = imsg_get_u32(m);
+	w.generation = imsg_get_u32(m);
+	w.kuid = imsg_get_u32(m);
+	w.uid = imsg_get_u32(m);
+	w.gid = imsg_get_u32(m);
+	groups = imsg_get_bytes(m, &size);
+	if (size % 4 != 0 || size / 4 > GROUPS_MAX)
+		return (-1);
+	for (i = 0; i < size / 4; i++)
+		w.groups[i] = (gid_t)groups[4 * i] |
+		    (gid_t)groups[4 * i + 1] << 8 |
+		    (gid_t)groups[4 * i + 2] << 16 |
+		    (gid_t)groups[4 * i + 3] << 24;
+	w.ngroups = size / 4;
+	imsg_get_str(m, w.path, sizeof(w.path));
+	if (imsg_end(m) == -1 || w.kuid == 0 || w.uid == 0)
+		return (-1);
+	if (worker_start(MSG_WALKED, w.slot, w.generation) == 0)
+		maker_walk(&w);
+	return (0);
+}
+
+/* ---- the loop ---- */
+
+static void
+reap(void)
+{
+	int status;
+	pid_t pid;
+	size_t i;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		for (i = 0; i < WORKERS_MAX; i++) {
+			if (workers[i].pid != pid)
+				continue;
+			workers[i].pid = 0;
+			if (!workers[i].answered && (!WIFEXITED(status) ||
+			    WEXITSTATUS(status) != 0))
+				refuse(workers[i].reply, workers[i].slot,
+				    workers[i].generation, ECHILD,
+				    "a worker died");
+		}
+	}
+}
+
+/* Kills what is too slow; ms until the next deadline, -1 without one. */
+static int
+expire(void)
+{
+	int64_t now = now_ms(), left, least = -1;
+	size_t i;
+
+	for (i = 0; i < WORKERS_MAX; i++) {
+		if (workers[i].pid == 0 || workers[i].answered)
+			continue;
+		left = workers[i].deadline - now;
+		if (left <= 0) {
+			kill(workers[i].pid, SIGKILL);
+			workers[i].answered = 1;
+			refuse(workers[i].reply, workers[i].slot,
+			    workers[i].generation,
+			    workers[i].reply == MSG_WALKED ? WALK_REFUSED :
+			    ETIMEDOUT, "did not answer within 2 s");
+		} else if (least == -1 || left < least)
+			least = left;
+	}
+	return ((int)least);
+}
+
+static const struct channel_handler handlers[] = {
+	{ MSG_NS_MAKE,	on_ns_make },
+	{ MSG_WALK,	on_walk }
+};
+
+static const struct channel_ops ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0])
+};
+
+static void
+serve(void)
+{
+	struct pollfd pfd = { .fd = channel_fd(channel) };
+	struct timespec ts;
+	sigset_t none;
+	int ms;
+
+	sigemptyset(&none);
+	for (;;) {
+		ms = expire();
+		ts.tv_sec = ms / 1000;
+		ts.tv_nsec = (long)(ms % 1000) * 1000000;
+		pfd.events = (short)(POLLIN |
+		    (channel_queued(channel) > 0 ? POLLOUT : 0));
+		if (ppoll(&pfd, 1, ms < 0 ? NULL : &ts, &none) == -1 &&
+		    errno != EINTR)
+			fatal("poll");
+		if (channel_queued(channel) > 0)
+			channel_flush_wait(channel, 0);
+		if (channel_dispatch(channel, 0) == -1)
+			return;
+		reap();
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = on_child };
+	sigset_t block;
+
+	channel = helper_start(argc, argv, "maker", CH_MAKER, &ops);
+	/* What it makes is stock: calls that run go first. */
+	(void)setpriority(PRIO_PROCESS, 0, 5);
+	sigemptyset(&block);
+	sigaddset(&block, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &block, NULL) == -1 ||
+	    sigaction(SIGCHLD, &sa, NULL) == -1)
+		fatal("signals");
+	maker_channel(channel);
+	helper_up(channel, 0, 0, NULL);
+	serve();
+	return (0);
+}

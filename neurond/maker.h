@@ -1,0 +1,60 @@
+/*
+ * The maker's two kinds of work.  Each runs in a process of its own and ends
+ * it with an answer.
+ */
+#ifndef MYELIN_NEUROND_MAKER_H
+#define MYELIN_NEUROND_MAKER_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+#include "imsg.h"
+#include "limits.h"
+
+/*
+ * Groups of files that are not the owner's appear inside as one of these:
+ * never given to a process, so that such files can be written by their owner
+ * and nobody gains a group.  Above systemd's container range, below uids.
+ */
+#define PARKED_START	1890000000U
+#define PARKED_COUNT	65536U
+
+/* The error of a WALKED that is no failure: its words are for the user. */
+#define WALK_REFUSED	10000
+
+struct walk {
+	uint32_t	 slot;
+	uint32_t	 generation;
+	uint32_t	 kuid;
+	uid_t		 uid;
+	gid_t		 gid;
+	size_t		 ngroups;
+	gid_t		 groups[GROUPS_MAX];
+	char		 path[PATH_BYTES_MAX];
+};
+
+/* A user namespace with its limits at 0, and a network namespace with lo. */
+_Noreturn void	maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid);
+
+/* The directory, reached with exactly the owner's ids, and a user namespace
+ * that maps owner to neuron for its mount. */
+_Noreturn void	maker_walk(const struct walk *);
+
+/* The channel to neurond, which workers share. */
+void	maker_channel(struct channel *);
+struct imsg	*maker_reply(enum msg_type, uint32_t slot,
+		    uint32_t generation, int error, const char *words);
+_Noreturn void	maker_answer(struct imsg *);
+
+/*
+ * A user namespace with these maps (uid_map(5) text).  inside, if not NULL,
+ * runs in it before the maps are used up: its process ends with its result.
+ * Returns a namespace fd or -1 with errno and *step.
+ */
+int	userns_make(const char *uids, const char *gids, int (*inside)(void),
+	    const char **step);
+
+/* The gid map of a workspace's user namespace, for tests. */
+int	walk_gid_map(char *out, size_t size, gid_t gid, uint32_t kuid);
+
+#endif

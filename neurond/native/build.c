@@ -1,0 +1,503 @@
+/*
+ * The steps from a clone of the spawner to PID 1.
+ *
+ * The clone is still real root until it joins the user namespace: what it
+ * mounts belongs to the host's, so the neuron has no power over it.
+ */
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "imsg.h"
+#include "layers.h"
+#include "log.h"
+#include "../init/init.h"
+#include "../steps.h"
+#include "../sys.h"
+#include "build.h"
+#include "confine.h"
+#include "filter.h"
+#include "inside.h"
+#include "landlock.h"
+
+/* A new root is put together here, in the clone's own copy of the mounts. */
+#define NEW_ROOT	"/tmp"
+#define SAFE		(MS_NOSUID | MS_NODEV)
+#define SAFE_FLAGS	(IN_NOSUID | IN_NODEV)
+#define CONTROL_FD	3
+
+struct builder {
+	struct native		*native;
+	struct build_request	*req;
+	const char		*prefix;	/* where the root is now */
+	uint64_t		 layers;
+};
+
+/* "" and NEW_ROOT are all that prefix can be: this never truncates. */
+static const char *
+at(const struct builder *b, const char *path)
+{
+	static char buf[PATH_BYTES_MAX + sizeof(NEW_ROOT)];
+
+	snprintf(buf, sizeof(buf), "%s%s", b->prefix, path);
+	return (buf);
+}
+
+static int
+step_signals(struct builder *b)
+{
+	sigset_t none;
+	int sig;
+
+	(void)b;
+	/* CLONE_CLEAR_SIGHAND keeps what is ignored. */
+	for (sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) == -1)
+		return (-1);
+	umask(0);
+	return (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
+}
+
+/* By itself: a parent that writes a pid waits for an RCU grace period. */
+static int
+step_tasks(struct builder *b)
+{
+	int i;
+
+	for (i = 0; i < b->req->ntasks; i++)
+		if (write(b->req->tasks[i], "0", 1) != 1)
+			return (-1);
+	return (0);
+}
+
+/* Once more, else /proc/self/cgroup shows where the v1 cgroups hang. */
+static int
+step_cgroup_ns(struct builder *b)
+{
+	if (b->req->ntasks > 0 && unshare(CLONE_NEWCGROUP) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(MOUNT_NS) | LAYER_BIT(PID_NS) |
+	    LAYER_BIT(IPC_NS) | LAYER_BIT(UTS_NS) | LAYER_BIT(CGROUP_NS);
+	return (0);
+}
+
+static int
+step_net_ns(struct builder *b)
+{
+	if (setns(b->req->net_ns, CLONE_NEWNET) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(NET_NS);
+	return (0);
+}
+
+static int
+step_uts(struct builder *b)
+{
+	(void)b;
+	if (sethostname("neuron", 6) == -1 || setdomainname("", 0) == -1)
+		return (-1);
+	return (0);
+}
+
+/* The template's mounts move over; its plain entries are made again. */
+static int
+step_own_root(struct builder *b)
+{
+	const struct inside_row *row;
+	char from[64], target[64];
+	ssize_t n;
+	size_t i;
+
+	if (b->req->tree == -1)
+		return (0);
+	if (mount("tmpfs", NEW_ROOT, "tmpfs", SAFE,
+	    "mode=0755,size=1m,nr_inodes=1024") == -1)
+		return (-1);
+	b->prefix = NEW_ROOT;
+	for (i = 0; i < inside_nrows; i++) {
+		row = &inside_rows[i];
+		/* What lies in a mount comes with it. */
+		if (strncmp(row->path, "dev/", 4) == 0 ||
+		    strncmp(row->path, "etc", 3) == 0)
+			continue;
+		snprintf(from, sizeof(from), "/%s", row->path);
+		if (row->kind == IN_DIR || row->kind == IN_MOUNT) {
+			if (mkdir(at(b, from), 0755) == -1)
+				return (-1);
+		} else if (row->kind == IN_LINK || row->kind == IN_HOST_LINK) {
+			n = readlink(from, target, sizeof(target) - 1);
+			if (n == -1)
+				continue;
+			target[n] = '\0';
+			if (symlink(target, at(b, from)) == -1)
+				return (-1);
+		}
+	}
+	if (mkdir(at(b, "/etc"), 0755) == -1 ||
+	    mount("/usr", at(b, "/usr"), NULL, MS_MOVE, NULL) == -1 ||
+	    mount("/etc", at(b, "/etc"), NULL, MS_MOVE, NULL) == -1 ||
+	    mount("/dev", at(b, "/dev"), NULL, MS_MOVE, NULL) == -1)
+		return (-1);
+	return (0);
+}
+
+static int
+tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
+    unsigned mode)
+{
+	char options[160];
+
+	snprintf(options, sizeof(options),
+	    "size=%llu,nr_inodes=%llu,uid=%u,gid=%u,mode=%04o",
+	    (unsigned long long)size, (unsigned long long)b->req->inodes,
+	    id, id, mode);
+	if (mount("tmpfs", at(b, path), "tmpfs", SAFE, options) == -1)
+		return (-1);
+	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
+}
+
+static int
+step_mounts(struct builder *b)
+{
+	const struct build_request *req = b->req;
+
+	if (mount("proc", at(b, "/proc"), "proc", SAFE | MS_NOEXEC,
+	    "hidepid=invisible") == -1 ||
+	    plan_add(&b->native->plan, "/proc", "proc",
+	    SAFE_FLAGS | IN_NOEXEC) == -1)
+		return (-1);
+	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
+	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1 ||
+	    tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700) == -1)
+		return (-1);
+	return (0);
+}
+
+/* mkdir -p from the new root, one component at a time, never by a link. */
+static int
+make_mount_point(int root, const char *path)
+{
+	char name[NAME_MAX + 1];
+	const char *end;
+	int dir = dup(root), next;
+
+	while (dir != -1 && *path != '\0') {
+		path += strspn(path, "/");
+		end = strchrnul(path, '/');
+		if ((size_t)(end - path) >= sizeof(name)) {
+			close(dir);
+			errno = ENAMETOOLONG;
+			return (-1);
+		}
+		memcpy(name, path, (size_t)(end - path));
+		name[end - path] = '\0';
+		if (mkdirat(dir, name, 0755) == -1 && errno != EEXIST) {
+			close(dir);
+			return (-1);
+		}
+		next = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+		    O_CLOEXEC);
+		close(dir);
+		dir = next;
+		path = end;
+	}
+	return (dir);
+}
+
+static int
+step_workspace(struct builder *b)
+{
+	int root, point, r;
+
+	if (b->req->tree == -1)
+		return (0);
+	root = open(NEW_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	point = root == -1 ? -1 : make_mount_point(root, b->req->workspace);
+	if (point == -1)
+		return (-1);
+	r = move_mount(b->req->tree, "", point, "",
+	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	close(point);
+	close(root);
+	if (r == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(IDMAP);
+	return (plan_add(&b->native->plan, b->req->workspace, NULL,
+	    SAFE_FLAGS | IN_IDMAP));
+}
+
+static int
+step_read_only(struct builder *b)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	b->layers |= LAYER_BIT(ROOT);
+	if (b->req->tree == -1)
+		return (0);	/* the template's is */
+	return (mount_setattr(AT_FDCWD, NEW_ROOT, 0, &attr, sizeof(attr)));
+}
+
+static int
+step_masks(struct builder *b)
+{
+	static char inside[sizeof(uint64_t) * 8][32];
+	char from[64];
+	size_t i;
+
+	for (i = 0; i < mask_nrows; i++) {
+		snprintf(inside[i], sizeof(inside[0]), "/proc/%s",
+		    mask_rows[i].path);
+		snprintf(from, sizeof(from), "%s%s", b->prefix,
+		    mask_rows[i].dir ? "/run" : "/dev/null");
+		if (mount(from, at(b, inside[i]), NULL, MS_BIND, NULL) == -1) {
+			if (errno == ENOENT)
+				continue;	/* this kernel has it not */
+			return (-1);
+		}
+		if (plan_add(&b->native->plan, inside[i], NULL,
+		    IN_RO | IN_NOSUID) == -1)
+			return (-1);
+	}
+	b->layers |= LAYER_BIT(PROC_MASKS);
+	return (0);
+}
+
+static int
+step_pivot(struct builder *b)
+{
+	if (b->req->tree == -1)
+		return (chdir("/"));
+	if (chdir(NEW_ROOT) == -1 || syscall(SYS_pivot_root, ".", ".") == -1 ||
+	    umount2(".", MNT_DETACH) == -1 || chdir("/") == -1)
+		return (-1);
+	b->prefix = "";
+	return (0);
+}
+
+/*
+ * PID 1 keeps 0 to 2 on its own /dev/null and the control channel as 3, and
+ * never executes: close-on-exec would close nothing.  The user namespace is
+ * joined by the next steps and closed there.
+ */
+static int
+step_fds(struct builder *b)
+{
+	int null, user_ns;
+
+	if ((user_ns = fcntl(b->req->user_ns, F_DUPFD_CLOEXEC, 64)) == -1 ||
+	    dup3(b->req->control, 65, O_CLOEXEC) == -1 ||
+	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
+	    dup2(null, 0) == -1 || dup2(null, 1) == -1 || dup2(null, 2) == -1 ||
+	    dup3(65, CONTROL_FD, O_CLOEXEC) == -1 ||
+	    dup3(user_ns, CONTROL_FD + 1, O_CLOEXEC) == -1 ||
+	    close_range(CONTROL_FD + 2, ~0U, 0) == -1)
+		return (-1);
+	b->req->control = CONTROL_FD;
+	b->req->user_ns = CONTROL_FD + 1;
+	log_init("init", -1, 0);
+	return (0);
+}
+
+static int
+step_rlimits(struct builder *b)
+{
+	if (confine_rlimits(b->req->nofile) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(RLIMITS);
+	return (0);
+}
+
+static int
+step_user_ns(struct builder *b)
+{
+	if (setns(b->req->user_ns, CLONE_NEWUSER) == -1)
+		return (-1);
+	close(b->req->user_ns);
+	b->layers |= LAYER_BIT(USER_NS) | LAYER_BIT(NS_LIMITS);
+	return (0);
+}
+
+static int
+step_ids(struct builder *b)
+{
+	(void)b;
+	if (confine_ids(AGENT_UID) == -1)
+		return (-1);
+	return (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+}
+
+static int
+step_keyring(struct builder *b)
+{
+	if (confine_keyring() == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(KEYRING);
+	return (0);
+}
+
+/* setresuid cleared it; a parent that died meanwhile shows as EOF later. */
+static int
+step_death(struct builder *b)
+{
+	(void)b;
+	return (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
+}
+
+static int
+step_caps(struct builder *b)
+{
+	if (confine_caps() == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(CAPS) | LAYER_BIT(SECUREBITS);
+	return (0);
+}
+
+static int
+step_no_new_privs(struct builder *b)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(NO_NEW_PRIVS);
+	return (0);
+}
+
+static int
+step_assert_mounts(struct builder *b)
+{
+	static char text[32768];
+	const char *why;
+	size_t have = 0;
+	ssize_t n;
+	int fd;
+
+	fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return (-1);
+	while ((n = read(fd, text + have, sizeof(text) - 1 - have)) > 0)
+		have += (size_t)n;
+	close(fd);
+	text[have] = '\0';
+	if (n != 0)
+		return (-1);
+	if (plan_check(&b->native->plan, text, &why) == -1) {
+		errno = ENOTRECOVERABLE;
+		return (-1);
+	}
+	return (0);
+}
+
+static int
+step_assert_fds(struct builder *b)
+{
+	struct dirent *d;
+	DIR *list;
+	int n, wrong = 0, found = 0;
+
+	(void)b;
+	if ((list = opendir("/proc/self/fd")) == NULL)
+		return (-1);
+	while ((d = readdir(list)) != NULL) {
+		if (d->d_name[0] == '.')
+			continue;
+		n = atoi(d->d_name);
+		if (n > CONTROL_FD && n != dirfd(list))
+			wrong = 1;
+		found++;
+	}
+	closedir(list);
+	if (wrong || found != CONTROL_FD + 2) {
+		errno = EBADF;
+		return (-1);
+	}
+	return (0);
+}
+
+static int
+step_assert_ids(struct builder *b)
+{
+	(void)b;
+	return (confine_proven(AGENT_UID));
+}
+
+static int
+step_landlock(struct builder *b)
+{
+	return (landlock_neuron(b->native->abi, b->req->workspace,
+	    &b->layers));
+}
+
+static int
+step_seccomp(struct builder *b)
+{
+	if (filter_load(b->native->filter, b->native->nfilter) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(SECCOMP);
+	return (0);
+}
+
+static int (*const steps[STEP_COUNT])(struct builder *) = {
+	[STEP_SIGNALS] = step_signals,
+	[STEP_TASKS] = step_tasks,
+	[STEP_CGROUP_NS] = step_cgroup_ns,
+	[STEP_NET_NS] = step_net_ns,
+	[STEP_UTS] = step_uts,
+	[STEP_OWN_ROOT] = step_own_root,
+	[STEP_MOUNTS] = step_mounts,
+	[STEP_WORKSPACE] = step_workspace,
+	[STEP_READ_ONLY] = step_read_only,
+	[STEP_MASKS] = step_masks,
+	[STEP_PIVOT] = step_pivot,
+	[STEP_FDS] = step_fds,
+	[STEP_RLIMITS] = step_rlimits,
+	[STEP_USER_NS] = step_user_ns,
+	[STEP_IDS] = step_ids,
+	[STEP_KEYRING] = step_keyring,
+	[STEP_DEATH] = step_death,
+	[STEP_CAPS] = step_caps,
+	[STEP_NO_NEW_PRIVS] = step_no_new_privs,
+	[STEP_ASSERT_MOUNTS] = step_assert_mounts,
+	[STEP_ASSERT_FDS] = step_assert_fds,
+	[STEP_ASSERT_IDS] = step_assert_ids,
+	[STEP_LANDLOCK] = step_landlock,
+	[STEP_SECCOMP] = step_seccomp
+};
+
+static _Noreturn void
+build_failed(int control, unsigned step, int error)
+{
+	static const struct channel_ops ops = { 0 };
+	struct channel *ch;
+	struct imsg *m;
+
+	ch = channel_new(control, CH_INIT, END_B, &ops, NULL);
+	if (ch != NULL) {
+		m = imsg_new(MSG_INIT_BAD);
+		imsg_put_u32(m, step);
+		imsg_put_u32(m, (uint32_t)error);
+		channel_send(ch, m);
+		channel_flush_wait(ch, 1000);
+	}
+	_exit(1);
+}
+
+_Noreturn void
+build_child(struct native *native, struct build_request *req)
+{
+	struct builder b = { .native = native, .req = req, .prefix = "" };
+	unsigned i;
+
+	for (i = 0; i < STEP_COUNT; i++)
+		if (steps[i](&b) == -1)
+			build_failed(req->control, i, errno);
+	init_main(native, req->control, req->workspace, b.layers);
+}

@@ -1,0 +1,46 @@
+/*
+ * A clone of the spawner becomes PID 1 of a neuron: the steps of steps.h.
+ */
+#ifndef MYELIN_NATIVE_BUILD_H
+#define MYELIN_NATIVE_BUILD_H
+
+#include <linux/filter.h>
+#include <stdint.h>
+
+#include "limits.h"
+#include "plan.h"
+
+#define TASKS_MAX	4
+
+/* Made once by the spawner, read by each clone. */
+struct native {
+	struct plan		 plan;
+	unsigned		 abi;		/* Landlock */
+	struct sock_filter	*filter;
+	size_t			 nfilter;
+	struct sock_filter	*call_filter;
+	size_t			 ncall_filter;
+};
+
+struct build_request {
+	uint32_t	 slot;
+	uint32_t	 generation;
+	uint32_t	 kuid;
+	uint64_t	 home_bytes;
+	uint64_t	 tmp_bytes;
+	uint64_t	 inodes;
+	uint32_t	 nofile;
+	char		 workspace[PATH_BYTES_MAX];
+	int		 control;
+	int		 user_ns;
+	int		 net_ns;
+	int		 cgroup;
+	int		 ntasks;
+	int		 tasks[TASKS_MAX];
+	int		 tree;		/* -1 without a workspace */
+};
+
+/* In the clone; ends as PID 1's exit. */
+_Noreturn void	build_child(struct native *, struct build_request *);
+
+#endif

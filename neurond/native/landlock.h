@@ -1,0 +1,22 @@
+/*
+ * Landlock: the second layer under the mounts, and the scopes of each call.
+ */
+#ifndef MYELIN_NATIVE_LANDLOCK_H
+#define MYELIN_NATIVE_LANDLOCK_H
+
+#include <stdint.h>
+
+/* The kernel's ABI, 0 without Landlock. */
+unsigned landlock_abi(void);
+
+/* File rights of a whole neuron.  Adds to *layers.  0, or -1 with errno. */
+int	landlock_neuron(unsigned abi, const char *workspace,
+	    uint64_t *layers);
+
+/* A call's own domain: no signals and abstract sockets out of it (ABI 6). */
+int	landlock_call(unsigned abi);
+
+/* The rights that an ABI knows, of all that this program knows. */
+uint64_t landlock_rights(unsigned abi);
+
+#endif

@@ -1,0 +1,566 @@
+/*
+ * Making neurons and taking them away.
+ */
+#include <sys/stat.h>
+#include <event2/event.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "imsg.h"
+#include "launch.h"
+#include "log.h"
+#include "maker.h"
+#include "neuron.h"
+#include "neuron_init.h"
+#include "proc.h"
+#include "settings.h"
+#include "sys.h"
+
+#define BUILD_TIME	5000	/* ms from NEURON_MAKE to NEURON_UP */
+#define DYING_TIME_LOG	4000	/* ms after which a death is worth a line */
+#define DYING_WAIT_MAX	250	/* ms between looks at the cgroup */
+
+TAILQ_HEAD(neurons, neuron);
+static struct neurons neurons = TAILQ_HEAD_INITIALIZER(neurons);
+static unsigned live;
+static unsigned waiting;
+
+static void	try_build(struct neuron *);
+
+uint64_t
+now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000);
+}
+
+struct neuron *
+neuron_find(const char *id)
+{
+	struct neuron *n;
+
+	TAILQ_FOREACH(n, &neurons, entry)
+		if (strcmp(n->id, id) == 0)
+			return (n);
+	return (NULL);
+}
+
+struct call *
+neurons_find_call(const char *id)
+{
+	struct neuron *n;
+	struct call *c;
+
+	TAILQ_FOREACH(n, &neurons, entry)
+		TAILQ_FOREACH(c, &n->calls, entry)
+			if (strcmp(c->req.call, id) == 0)
+				return (c);
+	return (NULL);
+}
+
+static void
+set_timer(struct neuron *n, unsigned ms)
+{
+	struct timeval tv = {
+		.tv_sec = ms / 1000,
+		.tv_usec = (suseconds_t)(ms % 1000) * 1000
+	};
+
+	event_add(n->timer, &tv);
+}
+
+static void
+set_state(struct neuron *n, enum neuron_state state)
+{
+	if (n->state == NEURON_WAITING)
+		waiting--;
+	n->state = state;
+	if (n->state == NEURON_WAITING)
+		waiting++;
+}
+
+unsigned
+neurons_waiting(void)
+{
+	return (waiting);
+}
+
+int
+neurons_busy(void)
+{
+	struct neuron *n;
+	struct call *c;
+
+	TAILQ_FOREACH(n, &neurons, entry) {
+		if (n->state == NEURON_WALKING || n->state == NEURON_BUILDING)
+			return (1);
+		TAILQ_FOREACH(c, &n->calls, entry)
+			if (c->state == CALL_SENT)
+				return (1);
+	}
+	return (0);
+}
+
+/* ---- the end ---- */
+
+static void
+send_gone(const char *id, unsigned cause, const char *why)
+{
+	struct imsg *m = imsg_new(MSG_NEURON_GONE);
+
+	imsg_put_u8(m, (uint8_t)cause);
+	imsg_put_str(m, id);
+	imsg_put_str(m, why);
+	launch_send(m);
+}
+
+static void
+neuron_free(struct neuron *n)
+{
+	TAILQ_REMOVE(&neurons, n, entry);
+	send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
+	if (n->pidfd != -1)
+		close(n->pidfd);
+	if (n->tree != -1)
+		close(n->tree);
+	if (n->slot != NULL)
+		slot_free(n->slot);
+	event_free(n->timer);
+	free(n->workspace);
+	free(n->why);
+	free(n);
+}
+
+/* 1 when nothing of it is left. */
+static int
+is_gone(struct neuron *n)
+{
+	if (n->pid != 0)
+		return (0);
+	if (n->slot == NULL)
+		return (1);
+	if (n->slot->cg.v2 != -1 && cg_populated(n->slot->cg.v2) == 1)
+		return (0);
+	return (cg_remove(slots_base(), &n->slot->cg) == 0);
+}
+
+static void
+kill_all(struct neuron *n)
+{
+	if (n->pidfd != -1)
+		(void)syscall(SYS_pidfd_send_signal, n->pidfd, SIGKILL, NULL,
+		    0);
+	if (n->slot != NULL && n->slot->cg.v2 != -1)
+		(void)cg_kill(n->slot->cg.v2);
+}
+
+static void
+dying(struct neuron *n)
+{
+	if (is_gone(n)) {
+		neuron_free(n);
+		return;
+	}
+	/* A clone that was on its way when the first kill was written. */
+	kill_all(n);
+	if (n->wait > 0 && n->wait == DYING_WAIT_MAX &&
+	    now_us() - n->asked > DYING_TIME_LOG * 1000) {
+		log_warnx("neuron %s does not go away", n->id);
+		n->asked = now_us();
+	}
+	n->wait = n->wait == 0 ? 1 : n->wait * 2;
+	if (n->wait > DYING_WAIT_MAX)
+		n->wait = DYING_WAIT_MAX;
+	set_timer(n, n->wait);
+}
+
+void
+neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
+{
+	enum neuron_state was = n->state;
+	va_list ap;
+
+	if (was == NEURON_DYING)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&n->why, fmt, ap) == -1)
+		n->why = NULL;
+	va_end(ap);
+	set_state(n, NEURON_DYING);
+	n->cause = cause;
+	live--;
+	if (cause == GONE_FAILED || cause == GONE_LOST)
+		log_warnx("neuron %s: %s", n->id, n->why);
+	calls_end_all(n, was == NEURON_UP_, cause, n->why);
+	kill_all(n);
+	channel_free(n->channel);
+	n->channel = NULL;
+	n->asked = now_us();
+	n->wait = 0;
+	set_timer(n, 0);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct neuron *n = arg;
+
+	(void)fd;
+	(void)what;
+	if (n->state == NEURON_DYING)
+		dying(n);
+	else if (n->state == NEURON_WAITING)
+		neuron_end(n, GONE_FAILED, "no namespaces were ready within "
+		    "%d s", BUILD_TIME / 1000);
+	else if (n->state != NEURON_UP_)
+		neuron_end(n, GONE_FAILED, "it was not up within %d s",
+		    BUILD_TIME / 1000);
+}
+
+/* ---- the beginning ---- */
+
+static struct neuron *
+neuron_new(const struct neuron_request *req, const struct limits *limits)
+{
+	struct neuron *n;
+
+	if ((n = calloc(1, sizeof(*n))) == NULL ||
+	    (n->workspace = strdup(req->workspace)) == NULL ||
+	    (n->timer = evtimer_new(proc_base(), on_timer, n)) == NULL)
+		fatal("neuron");
+	memcpy(n->id, req->id, sizeof(n->id));
+	n->limits = *limits;
+	n->owner = req->owner;
+	n->tree = n->pidfd = -1;
+	n->asked = now_us();
+	TAILQ_INIT(&n->calls);
+	TAILQ_INSERT_TAIL(&neurons, n, entry);
+	live++;
+	waiting++;	/* state NEURON_WAITING is 0 */
+	set_timer(n, BUILD_TIME);
+	return (n);
+}
+
+/* NULL if it may be made; *limits is then its profile's. */
+static const char *
+refused(const struct neuron_request *req, const struct limits **limits)
+{
+	static char words[PATH_BYTES_MAX + 160];
+	const struct cf_principal *p;
+	const char *why;
+
+	*limits = settings_profile(req->profile);
+	if (req->line >= settings()->nprincipals)
+		return ("there is no such principal line");
+	p = &settings()->principals[req->line];
+	if (*limits == NULL || (p->profiles.n > 0 &&
+	    !strings_has(&p->profiles, req->profile)) || (p->profiles.n == 0 &&
+	    strcmp(req->profile, "default") != 0))
+		return ("the profile is not one of the principal's line");
+	if (live >= settings()->limits.v[LIMIT_NEURONS]) {
+		snprintf(words, sizeof(words), "%llu neurons live already "
+		    "(neurons)", (unsigned long long)
+		    settings()->limits.v[LIMIT_NEURONS]);
+		return (words);
+	}
+	if (req->workspace[0] == '\0')
+		return (NULL);
+	why = workspace_refused(p, &req->owner, req->workspace,
+	    settings()->state);
+	if (why == NULL)
+		return (NULL);
+	snprintf(words, sizeof(words), "workspace %s %s", req->workspace, why);
+	return (words);
+}
+
+void
+neuron_make(const struct neuron_request *req)
+{
+	const struct limits *limits = NULL;
+	const char *why = refused(req, &limits);
+	struct neuron *n;
+
+	if (why != NULL && limits == NULL)
+		limits = settings_profile("default");
+	n = neuron_new(req, limits);
+	if (why != NULL)
+		neuron_end(n, GONE_REFUSED, "%s", why);
+	else
+		try_build(n);
+}
+
+static int
+send_walk(struct neuron *n)
+{
+	struct imsg *m = imsg_new(MSG_WALK);
+	uint8_t groups[GROUPS_MAX * 4];
+	size_t i;
+
+	for (i = 0; i < n->owner.ngroups; i++) {
+		groups[4 * i] = (uint8_t)n->owner.groups[i];
+		groups[4 * i + 1] = (uint8_t)(n->owner.groups[i] >> 8);
+		groups[4 * i + 2] = (uint8_t)(n->owner.groups[i] >> 16);
+		groups[4 * i + 3] = (uint8_t)(n->owner.groups[i] >> 24);
+	}
+	imsg_put_u32(m, n->slot->n);
+	imsg_put_u32(m, n->slot->generation);
+	imsg_put_u32(m, n->slot->kuid);
+	imsg_put_u32(m, n->owner.uid);
+	imsg_put_u32(m, n->owner.gid);
+	imsg_put_bytes(m, groups, 4 * n->owner.ngroups);
+	imsg_put_str(m, n->workspace);
+	return (helper_send(HELPER_MAKER, m));
+}
+
+/* The stock was made for the default profile. */
+static int
+fit_cgroups(struct neuron *n)
+{
+	struct slot *s = n->slot;
+	const char *failed = "cgroup leaves";
+
+	if (cg_leaves(&s->cg, s->kuid,
+	    (unsigned)n->limits.v[LIMIT_RUNNING]) == -1)
+		goto fail;
+	if (memcmp(&s->limits, &n->limits, sizeof(n->limits)) != 0) {
+		if (cg_limit(slots_base(), &s->cg, &n->limits, &failed) == -1)
+			goto fail;
+		s->limits = n->limits;
+	}
+	return (0);
+fail:
+	neuron_end(n, GONE_FAILED, "%s: %s", failed, strerrordesc_np(errno));
+	return (-1);
+}
+
+static void
+start_build(struct neuron *n)
+{
+	struct imsg *m;
+	struct slot *s = n->slot;
+	int fds[2], tasks[CG_CONTROLLERS], ntasks, i;
+
+	if (fit_cgroups(n) == -1)
+		return;
+	if ((ntasks = cg_tasks(slots_base(), &s->cg, tasks)) == -1 ||
+	    channel_pair(fds) == -1) {
+		neuron_end(n, GONE_FAILED, "cgroup tasks: %s",
+		    strerrordesc_np(errno));
+		return;
+	}
+	set_state(n, NEURON_BUILDING);
+	n->channel = neuron_init_channel(n, fds[0]);
+	m = imsg_new(MSG_BUILD);
+	imsg_put_u32(m, s->n);
+	imsg_put_u32(m, s->generation);
+	imsg_put_u32(m, s->kuid);
+	imsg_put_u64(m, n->limits.v[LIMIT_HOME]);
+	imsg_put_u64(m, n->limits.v[LIMIT_TMP]);
+	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
+	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
+	imsg_put_u8(m, (uint8_t)ntasks);
+	imsg_put_str(m, n->workspace);
+	imsg_put_fd(m, fds[1]);
+	/* The message owns what it carries; these two are needed once. */
+	imsg_put_fd(m, s->user_ns);
+	imsg_put_fd(m, s->net_ns);
+	s->user_ns = s->net_ns = -1;
+	imsg_put_fd(m, dup(s->cg.v2));
+	for (i = 0; i < ntasks; i++)
+		imsg_put_fd(m, tasks[i]);
+	if (n->workspace[0] != '\0')
+		imsg_put_fd(m, n->tree);
+	n->tree = -1;
+	if (helper_send(HELPER_SPAWNER, m) == -1)
+		neuron_end(n, GONE_FAILED, "the spawner is gone");
+	slots_poke();
+}
+
+/* As far as stock and helpers let it. */
+static void
+try_build(struct neuron *n)
+{
+	if (n->state != NEURON_WAITING || !helpers_up())
+		return;
+	if (n->slot == NULL && (n->slot = slot_take()) == NULL) {
+		slots_poke();
+		return;
+	}
+	if (n->workspace[0] == '\0' || n->tree != -1) {
+		start_build(n);
+		return;
+	}
+	set_state(n, NEURON_WALKING);
+	if (send_walk(n) == -1)
+		neuron_end(n, GONE_FAILED, "the maker is gone");
+}
+
+void
+neurons_poke(void)
+{
+	struct neuron *n, *next;
+
+	for (n = TAILQ_FIRST(&neurons); waiting > 0 && n != NULL; n = next) {
+		next = TAILQ_NEXT(n, entry);
+		if (n->state == NEURON_WAITING)
+			try_build(n);
+	}
+}
+
+/* ---- what the helpers say ---- */
+
+static struct neuron *
+find_slot(uint32_t slot, uint32_t generation)
+{
+	struct slot *s = slot_find(slot, generation);
+	struct neuron *n;
+
+	TAILQ_FOREACH(n, &neurons, entry)
+		if (s != NULL && n->slot == s)
+			return (n);
+	return (NULL);
+}
+
+/* The directory that the owner could reach: whose is it, and its mount. */
+static void
+walked(struct neuron *n, int dir, int user_ns)
+{
+	const char *why = NULL;
+	struct stat st;
+
+	if (fstat(dir, &st) == -1)
+		why = "can't be examined";
+	else if (!S_ISDIR(st.st_mode))
+		why = "is not a directory";
+	else if (st.st_uid != n->owner.uid)
+		why = "does not belong to its owner";
+	else
+		n->tree = workspace_clone(dir, user_ns, &why);
+	close(dir);
+	close(user_ns);
+	if (n->tree == -1) {
+		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
+		    why);
+		return;
+	}
+	n->device = st.st_dev;
+	n->inode = st.st_ino;
+	set_state(n, NEURON_WAITING);
+	try_build(n);
+}
+
+int
+neuron_on_walked(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, error;
+	char why[256];
+	struct neuron *n;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	imsg_get_str(m, why, sizeof(why));
+	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
+		return (-1);
+	n = find_slot(slot, generation);
+	if (n == NULL || n->state != NEURON_WALKING)
+		return (0);	/* dropped meanwhile */
+	if (error == WALK_REFUSED)
+		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
+		    why);
+	else if (error != 0)
+		neuron_end(n, GONE_FAILED, "workspace: %s: %s", why,
+		    strerrordesc_np((int)error));
+	else
+		walked(n, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
+	return (0);
+}
+
+int
+neuron_on_built(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, error;
+	struct neuron *n;
+	int32_t pid;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	pid = imsg_get_i32(m);
+	error = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 1U : 0U) ||
+	    (error == 0 && pid <= 1))
+		return (-1);
+	if ((n = find_slot(slot, generation)) == NULL || n->built)
+		return (0);	/* its cgroup was killed and removed */
+	if (error != 0) {
+		neuron_end(n, GONE_FAILED, "the neuron could not be cloned: "
+		    "%s", strerrordesc_np((int)error));
+		return (0);
+	}
+	n->pidfd = imsg_claim_fd(m, 0);
+	n->built = 1;
+	/* ESRCH: it died, and was reaped before we knew whose it was. */
+	if (syscall(SYS_pidfd_send_signal, n->pidfd, 0, NULL, 0) == 0)
+		n->pid = pid;
+	if (n->state == NEURON_DYING)
+		kill_all(n);
+	else
+		neuron_init_check(n);
+	return (0);
+}
+
+void
+neurons_helper_down(enum helper_which which)
+{
+	struct neuron *n, *next;
+
+	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
+		next = TAILQ_NEXT(n, entry);
+		if (which == HELPER_MAKER && n->state == NEURON_WALKING)
+			set_state(n, NEURON_WAITING);
+		/* What it got with BUILD is gone; init may run or not. */
+		if (which == HELPER_SPAWNER && n->state == NEURON_BUILDING &&
+		    !n->built)
+			neuron_end(n, GONE_FAILED, "the spawner died");
+	}
+}
+
+int
+neuron_reaped(pid_t pid)
+{
+	struct neuron *n;
+
+	TAILQ_FOREACH(n, &neurons, entry) {
+		if (n->pid != pid)
+			continue;
+		n->pid = 0;
+		if (n->state == NEURON_DYING)
+			set_timer(n, 0);
+		else
+			neuron_init_lost(n);
+		return (1);
+	}
+	return (0);
+}
+
+void
+neurons_end_all(const char *why)
+{
+	struct neuron *n, *next;
+
+	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
+		next = TAILQ_NEXT(n, entry);
+		neuron_end(n, GONE_DROPPED, "%s", why);
+	}
+}

@@ -1,0 +1,94 @@
+/*
+ * Neurons, from NEURON_MAKE to the removal of their cgroups.
+ */
+#ifndef MYELIN_NEUROND_NEURON_H
+#define MYELIN_NEUROND_NEURON_H
+
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <stdint.h>
+
+#include "cgroup.h"
+#include "helper.h"
+#include "ids.h"
+#include "slot.h"
+#include "workspace.h"
+
+struct call;
+struct channel;
+struct event;
+struct imsg;
+
+enum neuron_state {
+	NEURON_WAITING,		/* for a slot, or a helper */
+	NEURON_WALKING,		/* the maker looks for its workspace */
+	NEURON_BUILDING,	/* the spawner clones, init sets up */
+	NEURON_UP_,		/* calls run */
+	NEURON_DYING		/* its cgroups are emptied and removed */
+};
+
+struct neuron {
+	TAILQ_ENTRY(neuron) entry;
+	char		 id[ID_SIZE];
+	enum neuron_state state;
+	struct slot	*slot;
+	struct limits	 limits;
+	struct owner	 owner;
+	char		*workspace;	/* "" without one */
+	int		 tree;
+	uint64_t	 device;
+	uint64_t	 inode;
+	struct channel	*channel;	/* to its PID 1 */
+	int		 pidfd;
+	pid_t		 pid;		/* 0: unknown, or reaped */
+	uint64_t	 layers;
+	int		 built;
+	int		 ready;
+	int		 was_up;
+	uint64_t	 asked;		/* us */
+	struct event	*timer;		/* building; then dying */
+	unsigned	 wait;		/* ms until the timer comes again */
+	unsigned	 cause;		/* enum gone_cause */
+	char		*why;
+	/* Calls. */
+	TAILQ_HEAD(, call) calls;
+	unsigned	 ncalls;
+	uint32_t	 leaves;	/* bits of those in use */
+	struct cg_counts counts;	/* as last read */
+	uint64_t	 cpu[NEURON_RUNNING_MAX];	/* of a leaf, so far */
+};
+
+struct neuron_request {
+	char		 id[ID_SIZE];
+	char		 profile[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];
+	uint32_t	 line;		/* index of the principal's line */
+	struct owner	 owner;
+};
+
+void	neuron_make(const struct neuron_request *);
+struct neuron *neuron_find(const char *id);
+struct call *neurons_find_call(const char *id);
+/* Ends it and its calls; NEURON_GONE follows when nothing is left of it. */
+void	neuron_end(struct neuron *, unsigned cause, const char *fmt, ...)
+	    __attribute__((__format__(__printf__, 3, 4)));
+
+/* Those that wait for a slot. */
+unsigned neurons_waiting(void);
+/* 1 while a neuron is on its way up or a call on its way to its program. */
+int	neurons_busy(void);
+/* There may be something now for those that wait. */
+void	neurons_poke(void);
+void	neurons_helper_down(enum helper_which);
+/* A child was reaped; 1 if it was a PID 1. */
+int	neuron_reaped(pid_t);
+/* policyd is gone: nothing may run without it. */
+void	neurons_end_all(const char *why);
+
+/* Message handlers. */
+int	neuron_on_walked(void *, struct imsg *);
+int	neuron_on_built(void *, struct imsg *);
+
+uint64_t now_us(void);
+
+#endif

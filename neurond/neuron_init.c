@@ -1,0 +1,186 @@
+/*
+ * What PID 1 reports.
+ */
+#include <event2/event.h>
+#include <errno.h>
+#include <string.h>
+
+#include "call.h"
+#include "imsg.h"
+#include "launch.h"
+#include "layers.h"
+#include "log.h"
+#include "neuron.h"
+#include "neuron_init.h"
+#include "proc.h"
+#include "slot.h"
+#include "steps.h"
+
+static const char *const step_words[STEP_COUNT] = {
+#define ROW(sym, words)	words,
+	BUILD_STEPS(ROW)
+#undef ROW
+};
+
+static uint64_t
+outer_layers(void)
+{
+	return (LAYER_BIT(CG_MEMORY) | LAYER_BIT(CG_PIDS) |
+	    LAYER_BIT(CG_CPU) | LAYER_BIT(CG_KILL) |
+	    (slots_base()->swap ? LAYER_BIT(CG_SWAP) : 0));
+}
+
+static void
+up(struct neuron *n)
+{
+	uint64_t took = now_us() - n->asked;
+	struct imsg *m = imsg_new(MSG_NEURON_UP);
+
+	event_del(n->timer);
+	n->state = NEURON_UP_;
+	n->was_up = 1;
+	imsg_put_u64(m, n->layers);
+	imsg_put_u64(m, n->device);
+	imsg_put_u64(m, n->inode);
+	imsg_put_u32(m, (uint32_t)took);
+	imsg_put_str(m, n->id);
+	launch_send(m);
+	calls_start(n);
+}
+
+void
+neuron_init_check(struct neuron *n)
+{
+	uint64_t missing;
+	unsigned i;
+
+	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
+		return;
+	missing = layers_mandatory & ~n->layers;
+	if (missing == 0) {
+		up(n);
+		return;
+	}
+	for (i = 0; (missing & (UINT64_C(1) << i)) == 0; i++)
+		continue;
+	neuron_end(n, GONE_FAILED, "the layer %s is missing", layer_name(i));
+}
+
+void
+neuron_init_lost(struct neuron *n)
+{
+	struct cg_counts now;
+
+	if (n->state == NEURON_DYING)
+		return;
+	cg_counters(slots_base(), &n->slot->cg, &now);
+	if (now.oom > n->counts.oom)
+		neuron_end(n, GONE_LOST, "its first process was killed at the "
+		    "memory limit");
+	else
+		neuron_end(n, GONE_LOST, "its first process died");
+}
+
+static int
+on_ready(void *arg, struct imsg *m)
+{
+	struct neuron *n = arg;
+	uint64_t layers = imsg_get_u64(m);
+
+	if (imsg_end(m) == -1 || n->ready || n->state != NEURON_BUILDING)
+		return (-1);
+	n->ready = 1;
+	n->layers = layers | outer_layers();
+	neuron_init_check(n);
+	return (0);
+}
+
+static int
+on_bad(void *arg, struct imsg *m)
+{
+	struct neuron *n = arg;
+	uint32_t step, error;
+	const char *words;
+
+	step = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || step >= STEP_COUNT ||
+	    n->state != NEURON_BUILDING)
+		return (-1);
+	words = strerrordesc_np((int)error);
+	neuron_end(n, GONE_FAILED, "%s: %s", step_words[step],
+	    words == NULL ? "unknown error" : words);
+	return (0);
+}
+
+static int
+on_started(void *arg, struct imsg *m)
+{
+	uint32_t run = imsg_get_u32(m);
+
+	if (imsg_end(m) == -1)
+		return (-1);
+	return (call_started(arg, run));
+}
+
+static int
+on_failed(void *arg, struct imsg *m)
+{
+	uint32_t run, where, error;
+
+	run = imsg_get_u32(m);
+	where = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || where >= RUN_AT_COUNT)
+		return (-1);
+	return (call_failed(arg, run, where, (int)error));
+}
+
+static int
+on_ended(void *arg, struct imsg *m)
+{
+	uint32_t run;
+	int32_t code, sig;
+	uint64_t peak;
+
+	run = imsg_get_u32(m);
+	code = imsg_get_i32(m);
+	sig = imsg_get_i32(m);
+	peak = imsg_get_u64(m);
+	if (imsg_end(m) == -1 || code < -1 || code > 255 || sig < 0 ||
+	    sig > 64 || (code == -1) != (sig != 0))
+		return (-1);
+	return (call_ended(arg, run, code, sig, peak));
+}
+
+/* A closed channel and a wrong message alike: it is no neuron any more. */
+static void
+on_dead(void *arg, const char *reason)
+{
+	(void)reason;
+	neuron_init_lost(arg);
+}
+
+static const struct channel_handler handlers[] = {
+	{ MSG_INIT_READY,	on_ready },
+	{ MSG_INIT_BAD,		on_bad },
+	{ MSG_RUN_STARTED,	on_started },
+	{ MSG_RUN_FAILED,	on_failed },
+	{ MSG_RUN_ENDED,	on_ended }
+};
+
+static const struct channel_ops ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0]),
+	.dead = on_dead
+};
+
+struct channel *
+neuron_init_channel(struct neuron *n, int fd)
+{
+	struct channel *ch = channel_new(fd, CH_INIT, END_A, &ops, n);
+
+	if (ch == NULL || channel_attach(ch, proc_base()) == -1)
+		fatal("neuron channel");
+	return (ch);
+}

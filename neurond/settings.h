@@ -1,0 +1,27 @@
+/*
+ * The configuration in force, as neurond uses it.
+ */
+#ifndef MYELIN_NEUROND_SETTINGS_H
+#define MYELIN_NEUROND_SETTINGS_H
+
+#include <stdint.h>
+
+#include "slice.h"
+
+/* Ids of the block that are not neurons': the daemons' and the homes'. */
+#define KUID_FIRST	16
+/* Slots beyond the neurons that may live: stock, and some that still die. */
+#define SLOTS_STOCK	8
+#define SLOTS_DYING	8
+
+/* 0, or -1 after slice_bad().  old is in force or NULL: some things stay. */
+int	settings_check(struct slice *, const struct slice *old);
+/* Takes the slice over, frees the one before. */
+void	settings_set(struct slice *);
+const struct slice *settings(void);
+
+/* The limits of a profile, "default" being there always; NULL if unknown. */
+const struct limits *settings_profile(const char *name);
+unsigned settings_slots(void);
+
+#endif

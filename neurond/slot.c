@@ -1,0 +1,247 @@
+/*
+ * The stock: one thing is made at a time, after the replies, unless somebody
+ * waits for it.
+ */
+#include <event2/event.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "imsg.h"
+#include "log.h"
+#include "neuron.h"
+#include "proc.h"
+#include "settings.h"
+#include "slot.h"
+
+#define STOCK		SLOTS_STOCK
+#define PAUSE_US	2000		/* before more stock is made */
+#define RETRY_US	200000		/* after a failure */
+#define LOW		2		/* stock that is made at any cost */
+#define AT_ONCE		4		/* makings while somebody waits */
+
+static struct {
+	struct cg_base	*base;
+	struct slot	*v;
+	unsigned	 n;
+	unsigned	 ready;
+	unsigned	 making;
+	unsigned	 next;		/* round robin: a uid rests longest */
+	struct event	*timer;
+} slots;
+
+struct cg_base *
+slots_base(void)
+{
+	return (slots.base);
+}
+
+unsigned
+slots_ready(void)
+{
+	return (slots.ready);
+}
+
+struct slot *
+slot_find(uint32_t n, uint32_t generation)
+{
+	if (n >= slots.n || slots.v[n].generation != generation)
+		return (NULL);
+	return (&slots.v[n]);
+}
+
+static void
+arm(long us)
+{
+	struct timeval tv = { .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
+
+	if (!evtimer_pending(slots.timer, NULL))
+		event_add(slots.timer, &tv);
+}
+
+/* Back to empty, whatever was made of it. */
+static void
+unmake(struct slot *s)
+{
+	if (s->user_ns != -1)
+		close(s->user_ns);
+	if (s->net_ns != -1)
+		close(s->net_ns);
+	s->user_ns = s->net_ns = -1;
+	if (cg_remove(slots.base, &s->cg) == -1)
+		log_warn("cgroup of slot %u", s->n);
+	s->generation++;
+	s->state = SLOT_EMPTY;
+}
+
+static int
+make(struct slot *s)
+{
+	const struct limits *limits = settings_profile("default");
+	const char *failed = "";
+	char name[32];
+	struct imsg *m;
+
+	snprintf(name, sizeof(name), "n-%u-%u", s->n, s->generation);
+	if (cg_make(slots.base, &s->cg, name, s->kuid,
+	    (unsigned)limits->v[LIMIT_RUNNING]) == -1) {
+		log_warn("cgroup %s", name);
+		return (-1);
+	}
+	if (cg_limit(slots.base, &s->cg, limits, &failed) == -1) {
+		log_warn("cgroup %s: %s", name, failed);
+		unmake(s);
+		return (-1);
+	}
+	s->limits = *limits;
+	m = imsg_new(MSG_NS_MAKE);
+	imsg_put_u32(m, s->n);
+	imsg_put_u32(m, s->generation);
+	imsg_put_u32(m, s->kuid);
+	if (helper_send(HELPER_MAKER, m) == -1) {
+		unmake(s);
+		return (-1);
+	}
+	s->state = SLOT_MAKING;
+	slots.making++;
+	return (0);
+}
+
+/* 0 started, 1 no empty slot, -1 failed. */
+static int
+make_one(void)
+{
+	struct slot *s;
+	unsigned i;
+
+	for (i = 0; i < slots.n; i++) {
+		s = &slots.v[(slots.next + i) % slots.n];
+		if (s->state != SLOT_EMPTY)
+			continue;
+		slots.next = (s->n + 1) % slots.n;
+		return (make(s));
+	}
+	return (1);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (!helper_is_up(HELPER_MAKER) || slots.making > 0 ||
+	    slots.ready >= STOCK)
+		return;
+	/* Both need the kernel's one cgroup lock: a start goes first. */
+	if (slots.ready > LOW && neurons_busy()) {
+		arm(PAUSE_US);
+		return;
+	}
+	if (make_one() == -1)
+		arm(RETRY_US);
+}
+
+void
+slots_poke(void)
+{
+	unsigned waiting = neurons_waiting();
+	int r = 0;
+
+	if (slots.v == NULL || !helper_is_up(HELPER_MAKER))
+		return;
+	while (r == 0 && slots.making < waiting && slots.making < AT_ONCE)
+		r = make_one();
+	if (slots.making == 0 && slots.ready < STOCK)
+		arm(r == -1 ? RETRY_US : PAUSE_US);
+}
+
+struct slot *
+slot_take(void)
+{
+	unsigned i;
+
+	for (i = 0; i < slots.n && slots.ready > 0; i++) {
+		if (slots.v[i].state != SLOT_READY)
+			continue;
+		slots.v[i].state = SLOT_USED;
+		slots.ready--;
+		return (&slots.v[i]);
+	}
+	return (NULL);
+}
+
+void
+slot_free(struct slot *s)
+{
+	unmake(s);
+	slots_poke();
+}
+
+int
+slot_on_ns_made(void *arg, struct imsg *m)
+{
+	uint32_t n, generation, error;
+	char step[128];
+	struct slot *s;
+
+	(void)arg;
+	n = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	imsg_get_str(m, step, sizeof(step));
+	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
+		return (-1);
+	if ((s = slot_find(n, generation)) == NULL ||
+	    s->state != SLOT_MAKING)
+		return (0);	/* asked for before the maker died */
+	slots.making--;
+	if (error != 0) {
+		errno = (int)error;
+		log_warn("namespaces for slot %u: %s", n, step);
+		unmake(s);
+		arm(RETRY_US);
+		return (0);
+	}
+	s->user_ns = imsg_claim_fd(m, 0);
+	s->net_ns = imsg_claim_fd(m, 1);
+	s->state = SLOT_READY;
+	slots.ready++;
+	neurons_poke();
+	slots_poke();
+	proc_check_ready();
+	return (0);
+}
+
+void
+slots_maker_down(void)
+{
+	unsigned i;
+
+	for (i = 0; i < slots.n; i++)
+		if (slots.v[i].state == SLOT_MAKING)
+			unmake(&slots.v[i]);
+	slots.making = 0;
+}
+
+void
+slots_init(struct cg_base *base, unsigned n)
+{
+	unsigned i;
+
+	slots.base = base;
+	slots.n = n;
+	slots.v = calloc(n, sizeof(*slots.v));
+	slots.timer = evtimer_new(proc_base(), on_timer, NULL);
+	if (slots.v == NULL || slots.timer == NULL)
+		fatal("slots");
+	for (i = 0; i < n; i++) {
+		slots.v[i].n = i;
+		slots.v[i].user_ns = slots.v[i].net_ns = -1;
+		slots.v[i].kuid = settings()->uids_start + KUID_FIRST + i;
+	}
+	slots_poke();
+}

@@ -1,0 +1,49 @@
+/*
+ * Slots: the uids of neurons, and the stock of namespaces and cgroups that
+ * are made for them off the path.
+ */
+#ifndef MYELIN_NEUROND_SLOT_H
+#define MYELIN_NEUROND_SLOT_H
+
+#include <stdint.h>
+
+#include "cgroup.h"
+
+struct imsg;
+
+enum slot_state { SLOT_EMPTY, SLOT_MAKING, SLOT_READY, SLOT_USED };
+
+struct slot {
+	uint32_t	 n;
+	uint32_t	 generation;	/* of the neuron in it: never reused */
+	enum slot_state	 state;
+	uint32_t	 kuid;
+	int		 user_ns;
+	int		 net_ns;
+	struct cg_neuron cg;
+	struct limits	 limits;	/* as written to cg */
+};
+
+/* Once, when the first configuration is in force. */
+void	slots_init(struct cg_base *, unsigned n);
+struct cg_base *slots_base(void);
+
+/*
+ * A ready one, now used; NULL if there is none: neurons_poke() tells.  The
+ * caller pokes the stock when its own work is under way.
+ */
+struct slot *slot_take(void);
+/* Its cgroups are gone; a new generation may be made of it. */
+void	slot_free(struct slot *);
+/* The slot of that number and generation, or NULL. */
+struct slot *slot_find(uint32_t n, uint32_t generation);
+
+/* Makes stock if there is less than wanted. */
+void	slots_poke(void);
+/* How many are ready. */
+unsigned slots_ready(void);
+void	slots_maker_down(void);
+/* Message handler. */
+int	slot_on_ns_made(void *, struct imsg *);
+
+#endif

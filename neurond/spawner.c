@@ -1,0 +1,151 @@
+/*
+ * The spawner: lives in the template mount namespace and clones itself for
+ * each neuron.  Small, without secrets and without any neuron's data, as
+ * every PID 1 starts as a copy of it.
+ */
+#include <sys/prctl.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "helper_main.h"
+#include "imsg.h"
+#include "log.h"
+#include "native/build.h"
+#include "native/filter.h"
+#include "native/landlock.h"
+#include "native/template.h"
+#include "sys.h"
+
+#define NEW_NS	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |		\
+	CLONE_NEWUTS | CLONE_NEWCGROUP)
+
+static struct sock_filter filter[FILTER_MAX];
+static struct sock_filter call_filter[16];
+static struct native native = {
+	.filter = filter,
+	.call_filter = call_filter
+};
+static struct channel *channel;
+
+static void
+built(const struct build_request *req, pid_t pid, int pidfd, int error)
+{
+	struct imsg *m = imsg_new(MSG_BUILT);
+
+	imsg_put_u32(m, req->slot);
+	imsg_put_u32(m, req->generation);
+	imsg_put_i32(m, pid);
+	imsg_put_u32(m, (uint32_t)error);
+	if (pidfd != -1)
+		imsg_put_fd(m, pidfd);
+	channel_send(channel, m);
+}
+
+/*
+ * The parent of the clone is neurond: it reaps it, and outlives us for it.
+ * The user namespace is joined by the clone itself, last.
+ */
+static void
+spawn(struct build_request *req)
+{
+	int pidfd = -1;
+	struct clone_args args = {
+		.flags = CLONE_PIDFD | CLONE_PARENT | CLONE_CLEAR_SIGHAND |
+		    CLONE_INTO_CGROUP | NEW_NS,
+		.pidfd = (uint64_t)(uintptr_t)&pidfd,
+		.cgroup = (uint64_t)req->cgroup
+	};
+	pid_t pid;
+
+	pid = sys_clone3(&args);
+	if (pid == 0)
+		build_child(&native, req);
+	built(req, pid, pidfd, pid == -1 ? errno : 0);
+}
+
+static int
+on_build(void *arg, struct imsg *m)
+{
+	static struct build_request req;
+	unsigned n = 0;
+	int i;
+
+	(void)arg;
+	memset(&req, 0, sizeof(req));
+	req.slot = imsg_get_u32(m);
+	req.generation = imsg_get_u32(m);
+	req.kuid = imsg_get_u32(m);
+	req.home_bytes = imsg_get_u64(m);
+	req.tmp_bytes = imsg_get_u64(m);
+	req.inodes = imsg_get_u64(m);
+	req.nofile = imsg_get_u32(m);
+	req.ntasks = imsg_get_u8(m);
+	imsg_get_str(m, req.workspace, sizeof(req.workspace));
+	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX ||
+	    imsg_fds(m) != 4U + (unsigned)req.ntasks +
+	    (req.workspace[0] != '\0'))
+		return (-1);
+	req.control = imsg_claim_fd(m, n++);
+	req.user_ns = imsg_claim_fd(m, n++);
+	req.net_ns = imsg_claim_fd(m, n++);
+	req.cgroup = imsg_claim_fd(m, n++);
+	for (i = 0; i < req.ntasks; i++)
+		req.tasks[i] = imsg_claim_fd(m, n++);
+	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n) : -1;
+	spawn(&req);
+	close(req.control);
+	close(req.user_ns);
+	close(req.net_ns);
+	close(req.cgroup);
+	for (i = 0; i < req.ntasks; i++)
+		close(req.tasks[i]);
+	if (req.tree != -1)
+		close(req.tree);
+	return (0);
+}
+
+static const struct channel_handler handlers[] = {
+	{ MSG_BUILD, on_build }
+};
+
+static const struct channel_ops ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0])
+};
+
+static const char *
+prepare(void)
+{
+	const char *step = "";
+
+	native.abi = landlock_abi();
+	if (native.abi == 0)
+		return ("Landlock");
+	native.nfilter = filter_build(filter, FILTER_MAX);
+	native.ncall_filter = filter_build_call(call_filter, 16);
+	if (native.nfilter == 0 || native.ncall_filter == 0)
+		return ("compiling the system call filter");
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1)
+		return ("seccomp");
+	if (template_build(&native.plan, &step) == -1)
+		return (step);
+	return (NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *failed;
+	int error;
+
+	channel = helper_start(argc, argv, "spawner", CH_SPAWNER, &ops);
+	errno = 0;
+	failed = prepare();
+	error = failed == NULL ? 0 : errno != 0 ? errno : EOPNOTSUPP;
+	helper_up(channel, native.abi, error, failed);
+	while (channel_dispatch_wait(channel, -1) != -1)
+		continue;
+	return (0);
+}
