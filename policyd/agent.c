@@ -1,0 +1,453 @@
+/* The agent socket's apid: OPEN, END, ASK, ASK_ONCE, STOP. */
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "call.h"
+#include "query.h"
+#include "session.h"
+
+static int	on_open(void *, struct imsg *);
+static int	on_end(void *, struct imsg *);
+static int	on_ask(void *, struct imsg *);
+static int	on_ask_once(void *, struct imsg *);
+static int	on_stop(void *, struct imsg *);
+static void	agent_dead(void *, const char *);
+
+static const struct channel_handler handlers[] = {
+	{ MSG_PEER,		api_on_peer },
+	{ MSG_PEER_GONE,	api_on_peer_gone },
+	{ MSG_OPEN,		on_open },
+	{ MSG_END,		on_end },
+	{ MSG_ASK,		on_ask },
+	{ MSG_ASK_ONCE,		on_ask_once },
+	{ MSG_STOP,		on_stop },
+	{ MSG_QUERY,		query_on_query },
+};
+
+const struct channel_ops agent_ops = {
+	.handlers = handlers,
+	.nhandlers = sizeof(handlers) / sizeof(handlers[0]),
+	.dead = agent_dead,
+};
+
+static void
+agent_dead(void *arg, const char *reason)
+{
+	log_info("the agent socket's apid is gone: %s", reason);
+	api_lost(arg);
+}
+
+/* What ASK and ASK_ONCE begin with. */
+struct asked {
+	uint32_t	 request;
+	uint64_t	 handle;
+	uint32_t	 timeout;
+	uint8_t		 in;
+	uint8_t		 flags;
+	char		 session[ID_SIZE];	/* ASK's */
+	struct wanted	 wanted;		/* ASK_ONCE's */
+	char		 tool[NAME_BYTES_MAX];
+	int		 keyed;
+	const char	*bad;		/* the string that was too long */
+};
+
+static void
+get_field(struct imsg *m, char *dst, size_t size, const char *name,
+    const char **bad)
+{
+	if (get_text(m, dst, size) == -1)
+		*bad = name;
+}
+
+static void
+get_asked(struct imsg *m, struct asked *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->request = imsg_get_u32(m);
+	a->handle = imsg_get_u64(m);
+	a->timeout = imsg_get_u32(m);
+	a->in = imsg_get_u8(m);
+	a->flags = imsg_get_u8(m);
+}
+
+static void
+get_tool(struct imsg *m, struct asked *a)
+{
+	size_t len;
+
+	get_field(m, a->tool, sizeof(a->tool), "tool", &a->bad);
+	(void)imsg_get_bytes(m, &len);
+	a->keyed = len != 0;
+}
+
+static int
+refuse_long(struct refusal *r, const char *field)
+{
+	return (refuse(r, 400, "bad_request",
+	    "\"%s\" is too long or holds a NUL", field));
+}
+
+static int
+is_pipe_fd(int fd)
+{
+	struct stat st;
+
+	return (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode));
+}
+
+/*
+ * The pipes and memfds as ASK orders them.  stdin says of which kind the
+ * fourth is; an apid that says one thing and sends another is broken.
+ */
+static int
+claim_fds(struct imsg *m, const struct asked *a, struct call *c)
+{
+	int in, pipe;
+
+	if (a->in > STDIN_STREAM ||
+	    imsg_fds(m) != (a->in == STDIN_NONE ? 3U : 4U))
+		return (-1);
+	c->fds[CALL_ARGS] = imsg_claim_fd(m, 0);
+	c->fds[CALL_STDOUT] = imsg_claim_fd(m, 1);
+	c->fds[CALL_STDERR] = imsg_claim_fd(m, 2);
+	if (a->in == STDIN_NONE)
+		return (0);
+	in = c->fds[CALL_INPUT] = imsg_claim_fd(m, 3);
+	pipe = is_pipe_fd(in);
+	return (pipe == (a->in == STDIN_STREAM) ? 0 : -1);
+}
+
+/* What is the same for both: keys, the tool, the time. */
+static int
+ask_checks(struct call *c, const struct asked *a, struct refusal *r)
+{
+	const struct limits *limits;
+	const struct tool *tool;
+
+	if (a->keyed || (a->flags & ASK_F_DRY_RUN) != 0)
+		return (refuse(r, 501, "not_built", "idempotency_key and "
+		    "dry_run are not built in this version"));
+	if (a->flags != 0)
+		return (refuse(r, 400, "bad_request", "unknown flags"));
+	if (!judge_up())
+		return (refuse_later(r, 503, "unavailable", 1,
+		    "judged is being started; try again"));
+	if ((tool = judge_tool(a->tool)) == NULL)
+		return (refuse(r, 404, "not_found", "there is no tool \"%s\"",
+		    a->tool));
+	if (decide_tool(c->own, c->preset, a->tool, tool->effect, r) == -1)
+		return (-1);
+	limits = conf_profile(c->session != NULL ? c->session->row.profile :
+	    c->build->profile);
+	if (limits == NULL)
+		return (refuse(r, 403, "forbidden",
+		    "the profile is no longer configured"));
+	c->limits = *limits;
+	return (decide_timeout(limits, a->timeout, tool->timeout, &c->timeout,
+	    r));
+}
+
+static void
+ask_identity(struct call *c, const struct peer *peer)
+{
+	c->ident = peer->ident;
+	c->ident->refs++;
+	c->row.principal = (uint32_t)peer->ident->uid;
+	strlcpy(c->who, peer->who, sizeof(c->who));
+}
+
+/* The live session of an id, if it is this principal's. */
+static struct session *
+own_session(const struct peer *peer, const char *id, struct refusal *r)
+{
+	struct session *s;
+
+	s = id_ok(ID_SESSION, id) ? session_find(id) : NULL;
+	if (s == NULL || s->ident != peer->ident) {
+		refuse(r, 404, "not_found", "there is no live session \"%s\" "
+		    "of yours", id);
+		return (NULL);
+	}
+	if (s->state != SESSION_LIVE) {
+		refuse(r, 409, "conflict", "session %s is being ended", id);
+		return (NULL);
+	}
+	return (s);
+}
+
+static int
+ask_in_session(struct api *api, struct call *c, const struct asked *a,
+    struct refusal *r)
+{
+	const struct cf_principal *line;
+	struct peer *peer;
+
+	if ((peer = api_peer(api, a->handle, r)) == NULL)
+		return (-1);
+	ask_identity(c, peer);
+	if (a->bad != NULL)
+		return (refuse_long(r, a->bad));
+	if (decide_line(&peer->ids, &line, r) == -1 ||
+	    (c->session = own_session(peer, a->session, r)) == NULL)
+		return (-1);
+	strlcpy(c->own, line->preset, sizeof(c->own));
+	strlcpy(c->preset, c->session->build.preset, sizeof(c->preset));
+	return (ask_checks(c, a, r));
+}
+
+static int
+ask_alone(struct api *api, struct call *c, const struct asked *a,
+    struct refusal *r)
+{
+	const struct cf_principal *line;
+	struct peer *peer;
+
+	if ((peer = api_peer(api, a->handle, r)) == NULL)
+		return (-1);
+	ask_identity(c, peer);
+	if (a->bad != NULL)
+		return (refuse_long(r, a->bad));
+	if ((c->build = calloc(1, sizeof(*c->build))) == NULL)
+		fatal("call");
+	if (decide_line(&peer->ids, &line, r) == -1 ||
+	    decide_build(line, &peer->ids, &a->wanted, c->build, r) == -1)
+		return (-1);
+	strlcpy(c->own, c->build->own, sizeof(c->own));
+	strlcpy(c->preset, c->build->preset, sizeof(c->preset));
+	return (ask_checks(c, a, r));
+}
+
+static int
+ask(struct api *api, struct imsg *m, const struct asked *a,
+    int (*checks)(struct api *, struct call *, const struct asked *,
+    struct refusal *))
+{
+	struct refusal r;
+	struct call *c;
+
+	c = call_new();
+	c->in = a->in;
+	c->to = reply_to(api, a->request);
+	if (claim_fds(m, a, c) == -1) {
+		call_free(c);
+		return (-1);
+	}
+	strlcpy(c->row.tool, a->tool, sizeof(c->row.tool));
+	if (checks(api, c, a, &r) == -1) {
+		call_refuse(c, &r);
+		return (0);
+	}
+	call_ask(c);
+	return (0);
+}
+
+static int
+on_ask(void *arg, struct imsg *m)
+{
+	struct asked a;
+
+	get_asked(m, &a);
+	get_field(m, a.session, sizeof(a.session), "session", &a.bad);
+	get_tool(m, &a);
+	if (imsg_end(m) == -1)
+		return (-1);
+	return (ask(arg, m, &a, ask_in_session));
+}
+
+static void
+get_wanted(struct imsg *m, struct wanted *w, const char **bad)
+{
+	get_field(m, w->profile, sizeof(w->profile), "profile", bad);
+	get_field(m, w->workspace, sizeof(w->workspace), "workspace", bad);
+	get_field(m, w->preset, sizeof(w->preset), "preset", bad);
+}
+
+static int
+on_ask_once(void *arg, struct imsg *m)
+{
+	struct asked a;
+
+	get_asked(m, &a);
+	a.wanted.owner_uid = imsg_get_u32(m);
+	a.wanted.owner_gid = imsg_get_u32(m);
+	get_tool(m, &a);
+	get_wanted(m, &a.wanted, &a.bad);
+	if (imsg_end(m) == -1)
+		return (-1);
+	return (ask(arg, m, &a, ask_alone));
+}
+
+/* ---- OPEN and END ---- */
+
+static int
+check_expires(uint32_t *expires, struct refusal *r)
+{
+	const struct limit_row *row = &limit_table[LIMIT_SESSION_EXPIRES];
+
+	if (*expires == 0)
+		*expires = (uint32_t)conf_limit(LIMIT_SESSION_EXPIRES);
+	if (*expires < row->min || *expires > row->max)
+		return (refuse(r, 400, "bad_request", "expires is %u s; it can "
+		    "be from %llu to %llu s", *expires,
+		    (unsigned long long)row->min,
+		    (unsigned long long)row->max));
+	return (0);
+}
+
+/* The smaller of what the principal's preset and the session's allow. */
+static uint64_t
+calls_allowed(const struct build *b)
+{
+	uint64_t own = conf_calls_session(conf_preset(b->own));
+	uint64_t asked = conf_calls_session(conf_preset(b->preset));
+
+	return (own < asked ? own : asked);
+}
+
+static int
+open_session(const struct reply_to *to, uint64_t handle,
+    const struct wanted *w, uint32_t expires, struct refusal *r)
+{
+	const struct cf_principal *line;
+	struct build build;
+	struct peer *peer;
+
+	if ((peer = api_peer(to->api, handle, r)) == NULL ||
+	    check_expires(&expires, r) == -1 ||
+	    decide_line(&peer->ids, &line, r) == -1 ||
+	    decide_build(line, &peer->ids, w, &build, r) == -1)
+		return (-1);
+	session_open(to, peer, &build, conf_hourly(conf_preset(build.own)),
+	    calls_allowed(&build), expires);
+	return (0);
+}
+
+static int
+on_open(void *arg, struct imsg *m)
+{
+	char neuron[ID_SIZE];
+	const char *bad = NULL;
+	struct reply_to to;
+	uint32_t expires;
+	struct refusal r;
+	uint64_t handle;
+	struct wanted w;
+	uint8_t what;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	what = imsg_get_u8(m);
+	w.owner_uid = imsg_get_u32(m);
+	w.owner_gid = imsg_get_u32(m);
+	expires = imsg_get_u32(m);
+	get_field(m, w.profile, sizeof(w.profile), "profile", &bad);
+	get_field(m, neuron, sizeof(neuron), "neuron", &bad);
+	get_field(m, w.workspace, sizeof(w.workspace), "workspace", &bad);
+	get_field(m, w.preset, sizeof(w.preset), "preset", &bad);
+	if (imsg_end(m) == -1 ||
+	    (what != OPEN_SESSION && what != OPEN_NEURON))
+		return (-1);
+	if (bad != NULL)
+		refuse_long(&r, bad);
+	else if (what == OPEN_NEURON || neuron[0] != '\0')
+		refuse(&r, 501, "not_built",
+		    "persistent neurons are not built in this version");
+	else if (open_session(&to, handle, &w, expires, &r) == 0)
+		return (0);
+	reply_refusal(&to, &r);
+	return (0);
+}
+
+/* An ephemeral neuron goes with its session, and only so. */
+static void
+end_neuron(const struct peer *peer, const char *id, struct refusal *r)
+{
+	const struct neuron *n;
+
+	n = id_ok(ID_NEURON, id) ? neuron_find(id) : NULL;
+	if (n == NULL || n->ident != peer->ident)
+		refuse(r, 404, "not_found", "there is no neuron \"%s\" of "
+		    "yours", id);
+	else if (n->session != NULL)
+		refuse(r, 409, "conflict", "the neuron is session %s's: end "
+		    "that", n->session->row.id);
+	else
+		refuse(r, 409, "conflict", "the neuron goes with its call");
+}
+
+static int
+on_end(void *arg, struct imsg *m)
+{
+	const char *bad = NULL;
+	struct reply_to to;
+	struct session *s;
+	struct refusal r;
+	struct peer *peer;
+	char id[ID_SIZE];
+	uint64_t handle;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	get_field(m, id, sizeof(id), "id", &bad);
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((peer = api_peer(arg, handle, &r)) == NULL) {
+		reply_refusal(&to, &r);
+		return (0);
+	}
+	if (id[0] == ID_NEURON) {
+		end_neuron(peer, id, &r);
+	} else {
+		s = id_ok(ID_SESSION, id) ? session_find(id) : NULL;
+		if (s != NULL && s->ident == peer->ident) {
+			session_end(s, "ended", &to);
+			return (0);
+		}
+		refuse(&r, 404, "not_found", "there is no live session "
+		    "\"%s\" of yours", id);
+	}
+	reply_refusal(&to, &r);
+	return (0);
+}
+
+/* ---- STOP ---- */
+
+/*
+ * A user may cancel what is his principal's.  That its output is too long or
+ * its reader gone apid says of any call of its own, whoever is connected.
+ */
+static int
+on_stop(void *arg, struct imsg *m)
+{
+	static const enum end_cause causes[] = {
+		[STOP_CANCELLED] = END_CANCELLED,
+		[STOP_OUTPUT_LIMIT] = END_OUTPUT_LIMIT,
+		[STOP_READER_GONE] = END_INTERRUPTED,
+	};
+	struct api *api = arg;
+	struct refusal r;
+	struct peer *peer;
+	struct call *c;
+	char id[ID_SIZE];
+	uint64_t handle;
+	unsigned why;
+
+	handle = imsg_get_u64(m);
+	why = imsg_get_u8(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || why < STOP_CANCELLED ||
+	    why > STOP_READER_GONE)
+		return (-1);
+	if ((c = call_find(id)) == NULL)
+		return (0);	/* it has ended meanwhile */
+	if (why == STOP_CANCELLED && ((peer = api_peer(api, handle, &r)) ==
+	    NULL || peer->ident != c->ident))
+		return (0);
+	call_stop(c, causes[why]);
+	return (0);
+}

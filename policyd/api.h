@@ -1,0 +1,72 @@
+/*
+ * An apid: the agent socket's or the operator socket's.  One handle a
+ * connection; whatever a message says, it speaks for the handle it names, and
+ * a handle is good on the channel that it was given out on alone.
+ */
+#ifndef MYELIN_POLICYD_API_H
+#define MYELIN_POLICYD_API_H
+
+#include <stdint.h>
+
+#include <sys/tree.h>
+
+#include "budget.h"
+#include "imsg.h"
+#include "peer.h"
+#include "util.h"
+
+#define PEER_WHO	24	/* "uid:4294967295" and its NUL */
+#define PEERS_MAX	8192	/* the most that "connections" can say */
+
+struct event_base;
+
+struct peer {
+	RB_ENTRY(peer)	 entry;
+	uint64_t	 handle;
+	struct peer_ids	 ids;
+	struct ident	*ident;
+	char		 who[PEER_WHO];
+};
+RB_HEAD(peer_tree, peer);
+
+struct api {
+	enum channel_kind kind;
+	enum cf_plane	 plane;
+	struct channel	*channel;	/* NULL: none, or dead */
+	unsigned	 generation;	/* of the channel: goes up */
+	struct peer_tree peers;
+	unsigned	 npeers;
+};
+
+/* Where an answer goes, if its channel is still the same by then. */
+struct reply_to {
+	struct api	*api;
+	unsigned	 generation;
+	uint32_t	 request;
+};
+
+extern struct api api_agent, api_operator;
+
+/* A new channel end for it, or the channel for tests. */
+void	api_plumb(struct api *, int fd, struct event_base *);
+/* Forgets channel and handles; an agent's calls are interrupted. */
+void	api_lost(struct api *);
+
+/* The peer of a handle, or NULL and a refusal. */
+struct peer *api_peer(struct api *, uint64_t handle, struct refusal *);
+
+struct reply_to reply_to(struct api *, uint32_t request);
+/* 1 if the asker can still be answered. */
+int	reply_possible(const struct reply_to *);
+/* Sends JSON, which is consumed; a big one goes in a memfd. */
+void	reply_json(const struct reply_to *, unsigned status, json_t *);
+void	reply_refusal(const struct reply_to *, const struct refusal *);
+
+/* PEER, PEER_GONE: both planes' handlers (arg is the struct api). */
+int	api_on_peer(void *, struct imsg *);
+int	api_on_peer_gone(void *, struct imsg *);
+
+/* The planes' tables. */
+extern const struct channel_ops agent_ops, operator_ops;
+
+#endif

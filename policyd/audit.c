@@ -1,0 +1,274 @@
+/* The audit log's writing end. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sha2.h>
+
+#include "audit.h"
+
+#define PENDING_MAX	(4 * 1024 * 1024)
+#define READ_BYTES_MAX	(2 * 1024 * 1024)	/* of one audit_read */
+
+static int		 audit_fd = -1;
+static off_t		 audit_size;	/* bytes written for certain */
+static struct audit_mark head;
+static unsigned		 gaps;
+static char		*pending;
+static size_t		 pending_len, pending_cap;
+static char		 line[AUDIT_LINE_MAX];
+
+static int	audit_set_aside(int, int, const struct audit_found *,
+		    char[SHA_HEX]);
+static int	pending_add(const char *, size_t);
+
+/*
+ * Copies what follows the chain to a file of its own and cuts it off, so that
+ * nothing is lost and the next record can follow the last good one.
+ */
+static int
+audit_set_aside(int fd, int dirfd, const struct audit_found *found,
+    char hex[SHA_HEX])
+{
+	char name[48], buf[16384];
+	uint8_t digest[32];
+	SHA2_CTX sha;
+	off_t at;
+	ssize_t n = 0;
+	int out;
+
+	snprintf(name, sizeof(name), "audit.damaged.%llu",
+	    (unsigned long long)found->head.sequence + 1);
+	if ((out = openat(dirfd, name, O_WRONLY | O_CREAT | O_TRUNC |
+	    O_CLOEXEC | O_NOFOLLOW, 0600)) == -1)
+		return (-1);
+	SHA256Init(&sha);
+	for (at = found->good; at < found->size; at += n) {
+		if ((n = pread(fd, buf, sizeof(buf), at)) <= 0 ||
+		    write(out, buf, (size_t)n) != n)
+			goto fail;
+		SHA256Update(&sha, (uint8_t *)buf, (size_t)n);
+	}
+	SHA256Final(digest, &sha);
+	hex_sha(digest, hex);
+	if (fdatasync(out) == -1 || ftruncate(fd, found->good) == -1)
+		goto fail;
+	close(out);
+	return (0);
+fail:
+	close(out);
+	return (-1);
+}
+
+static int
+audit_gap(int fd, int dirfd, const struct audit_mark *mark,
+    const struct audit_found *found)
+{
+	const char *words = audit_verdict_words(found->verdict);
+	char hex[SHA_HEX] = "";
+
+	log_warnx("audit.jsonl: %s (marked %llu, last %llu)", words,
+	    (unsigned long long)mark->sequence,
+	    (unsigned long long)found->last);
+	gaps++;
+	if (found->good < found->size &&
+	    audit_set_aside(fd, dirfd, found, hex) == -1) {
+		log_warn("audit.jsonl: setting damaged records aside");
+		return (-1);
+	}
+	audit_append("audit.gap", json_pack("{s:s,s:I,s:I,s:I,s:o}",
+	    "why", words, "marked", (json_int_t)mark->sequence,
+	    "last", (json_int_t)found->last,
+	    "set_aside_bytes", (json_int_t)(found->size - found->good),
+	    "set_aside_sha256", json_text_or_null(hex)));
+	return (0);
+}
+
+int
+audit_open(int fd, int dirfd, const struct audit_mark *mark)
+{
+	struct audit_found found;
+
+	audit_close();
+	if (audit_examine(fd, mark, &found) == -1) {
+		log_warn("audit.jsonl");
+		return (-1);
+	}
+	audit_fd = fd;
+	audit_size = found.good;
+	head = found.head;
+	if (found.verdict != AUDIT_WHOLE &&
+	    audit_gap(fd, dirfd, mark, &found) == -1)
+		return (-1);
+	return (0);
+}
+
+void
+audit_close(void)
+{
+	if (audit_fd != -1)
+		close(audit_fd);
+	audit_fd = -1;
+	audit_size = 0;
+	audit_mark_init(&head);
+	free(pending);
+	pending = NULL;
+	pending_len = pending_cap = 0;
+	gaps = 0;
+}
+
+static int
+pending_add(const char *bytes, size_t len)
+{
+	size_t cap = pending_cap;
+	char *p;
+
+	while (cap - pending_len < len)
+		cap = cap == 0 ? 16384 : cap * 2;
+	if (cap > PENDING_MAX)
+		return (-1);
+	if (cap != pending_cap) {
+		if ((p = realloc(pending, cap)) == NULL)
+			return (-1);
+		pending = p;
+		pending_cap = cap;
+	}
+	memcpy(pending + pending_len, bytes, len);
+	pending_len += len;
+	return (0);
+}
+
+/* The line without its newline in `line`; its length, 0 if it can't be. */
+static size_t
+audit_format(const char *event, const json_t *members, struct audit_mark *mark)
+{
+	char when[TIME_TEXT], hash[SHA_HEX];
+	uint8_t digest[32];
+	SHA2_CTX sha;
+	size_t n, len;
+
+	len = (size_t)snprintf(line, sizeof(line),
+	    "{\"seq\":%llu,\"time\":\"%s\",\"event\":\"%s\"",
+	    (unsigned long long)mark->sequence + 1,
+	    time_text(wall_us(), when), event);
+	/* room for the hashes and the braces that go */
+	if (members != NULL && json_object_size(members) > 0) {
+		n = json_dumpb(members, line + len, sizeof(line) - len - 256,
+		    JSON_COMPACT);
+		if (n == 0 || n > sizeof(line) - len - 256)
+			return (0);
+		line[len] = ',';	/* for the opening brace */
+		len += n - 1;		/* without the closing one */
+	}
+	len += (size_t)snprintf(line + len, sizeof(line) - len,
+	    ",\"prev\":\"%s\"", mark->hash);
+	SHA256Init(&sha);
+	SHA256Update(&sha, (uint8_t *)line, len);
+	SHA256Final(digest, &sha);
+	hex_sha(digest, hash);
+	len += (size_t)snprintf(line + len, sizeof(line) - len,
+	    ",\"hash\":\"%s\"}\n", hash);
+	mark->sequence++;
+	memcpy(mark->hash, hash, SHA_HEX);
+	return (len);
+}
+
+void
+audit_append(const char *event, json_t *members)
+{
+	struct audit_mark mark = head;
+	size_t len;
+
+	len = audit_format(event, members, &mark);
+	json_decref(members);
+	if (len == 0)
+		fatalx("audit: the record %s can not be made", event);
+	/*
+	 * Records wait here while the disk is full.  New calls are refused
+	 * then, so only those that were running still end; without room even
+	 * for them the truth can't be kept, and nothing may go on.
+	 */
+	if (pending_add(line, len) == -1)
+		fatalx("audit: %zu bytes of records can not be written",
+		    pending_len);
+	head = mark;
+}
+
+int
+audit_flush(void)
+{
+	ssize_t n;
+	int saved;
+
+	if (pending_len == 0)
+		return (0);
+	if (audit_fd == -1) {
+		errno = EBADF;
+		return (-1);
+	}
+	n = write(audit_fd, pending, pending_len);
+	if (n == (ssize_t)pending_len) {
+		audit_size += n;
+		pending_len = 0;
+		return (0);
+	}
+	saved = n == -1 ? errno : ENOSPC;
+	/* Half a record must not stay: the next try writes it whole. */
+	if (n > 0 && ftruncate(audit_fd, audit_size) == -1)
+		fatal("audit.jsonl: half a record can not be taken back");
+	errno = saved;
+	return (-1);
+}
+
+int
+audit_sync(struct audit_mark *mark)
+{
+	if (audit_flush() == -1 || fdatasync(audit_fd) == -1)
+		return (-1);
+	*mark = head;
+	return (0);
+}
+
+void
+audit_head(struct audit_mark *mark)
+{
+	*mark = head;
+}
+
+unsigned
+audit_gaps(void)
+{
+	return (gaps);
+}
+
+int
+audit_read(uint64_t after, unsigned most, json_t *lines, uint64_t *next)
+{
+	static char buf[AUDIT_LINE_MAX + 1];
+	size_t bytes = 0;
+	ssize_t len = 0;
+	off_t at;
+
+	*next = 0;
+	if (audit_flush() == -1)
+		log_warn("audit.jsonl");
+	if ((at = audit_seek(audit_fd, audit_size, after + 1)) == -1)
+		return (-1);
+	for (; at < audit_size; at += len + 1) {
+		if ((len = audit_line(audit_fd, at, buf)) <= 0)
+			return ((int)len);
+		if (json_array_size(lines) >= most || bytes > READ_BYTES_MAX) {
+			*next = after;
+			return (0);
+		}
+		if (json_array_append_new(lines, json_text(buf)) == -1)
+			return (-1);
+		bytes += (size_t)len;
+		after = audit_line_sequence(buf);
+	}
+	return (0);
+}

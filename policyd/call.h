@@ -1,0 +1,147 @@
+/*
+ * The life of a call.
+ *
+ *	ASK -> checks -> (a slot for its own neuron) -> JUDGE, record, ASKED
+ *	    -> VERDICT -> record -> NEURON_MAKE, LAUNCH -> STARTED -> ENDED
+ *	    -> record -> CALL_FINISHED
+ *
+ * Whatever comes in between, CALL_FINISHED is sent exactly once after ASKED.
+ */
+#ifndef MYELIN_POLICYD_CALL_H
+#define MYELIN_POLICYD_CALL_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/tree.h>
+
+#include <jansson.h>
+
+#include "api.h"
+#include "judge.h"
+#include "neuron.h"
+#include "store.h"
+
+struct session;
+
+#define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
+
+enum call_step {
+	STEP_WAITING,		/* for a slot; it has no id yet */
+	STEP_JUDGING,
+	STEP_LAUNCHED,		/* neurond has it */
+	STEP_RUNNING		/* neurond said that the program runs */
+};
+
+/* What ENDED says. */
+struct call_end {
+	unsigned	 cause;
+	int32_t		 exit_code;
+	int32_t		 signal;
+	uint64_t	 cpu_us;
+	uint64_t	 peak_bytes;
+	uint32_t	 leftover;
+	unsigned	 flags;
+	uint32_t	 queue_us, start_us, run_us, end_us;
+	char		 detail[1024];
+};
+
+enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN, CALL_FDS };
+
+struct call {
+	RB_ENTRY(call)	 by_id;
+	RB_ENTRY(call)	 by_sequence;
+	TAILQ_ENTRY(call) entry;
+	enum call_step	 step;
+	struct call_row	 row;
+	uint64_t	 sequence;	/* towards judged */
+	struct ident	*ident;
+	char		 who[PEER_WHO];
+	struct session	*session;	/* NULL: sessionless */
+	struct neuron	*neuron;	/* NULL: not yet, or gone */
+	struct build	*build;		/* of a sessionless call's neuron */
+	struct neuron_wait wait;
+	struct reply_to	 to;		/* ASK's, and where events go */
+	int		 told;		/* ASKED was sent */
+	char		 own[NAME_BYTES_MAX], preset[NAME_BYTES_MAX];
+	struct limits	 limits;	/* of its profile, as they were */
+	uint32_t	 timeout;	/* ms */
+	uint8_t		 in;		/* STDIN_* */
+	int		 fds[CALL_FDS];
+	char		 digest[SHA_HEX];	/* of the argument bytes */
+	struct judgement judged;	/* verdict 0: not yet */
+	unsigned	 killing;	/* END_* that KILL said, 0: none */
+	uint64_t	 t_ask, t_judge, t_verdict, t_launch;
+	uint64_t	 layers;
+	uint32_t	 neuron_us;
+	unsigned	 gone;		/* GONE_* of its neuron, 0: none */
+	char		 gone_why[512];
+};
+
+/* ---- asking ---- */
+
+/* A call with no fds yet, to be filled by the agent's handlers. */
+struct call *call_new(void);
+void	call_free(struct call *);
+/*
+ * Checks budgets, caps and the store, and starts the call or has it wait.
+ * Answers; consumes the call whatever happens.
+ */
+void	call_ask(struct call *);
+/* Answers with a refusal, which is recorded, and consumes the call. */
+void	call_refuse(struct call *, const struct refusal *);
+
+/* ---- what happens to it ---- */
+
+struct call *call_find(const char *id);
+struct call *call_by_sequence(uint64_t);
+void	call_judged(struct call *, const struct judgement *, int run_fd);
+void	call_started(struct call *);
+void	call_ended(struct call *, const struct call_end *);
+/* STOP, the end of a session, the loss of a reader: the cause stays. */
+void	call_stop(struct call *, enum end_cause);
+/* Its neuron is up, or gone. */
+void	call_neuron_up(struct neuron *);
+void	call_neuron_gone(struct neuron *, unsigned cause, const char *why);
+void	call_forget_neuron(const struct neuron *);
+/* Kills all that runs in a session. */
+void	call_session_ended(struct session *);
+
+/* The death of a channel, and of this process. */
+void	call_agent_lost(void);
+void	call_judge_lost(void);
+void	call_launch_lost(void);
+void	call_all_interrupted(void);
+
+/* ---- counting ---- */
+
+unsigned call_count(void);	/* live, waiting ones too */
+/* The serial below which no call is live. */
+uint64_t call_live_from(void);
+
+/* ---- results (call_result.c) ---- */
+
+/* Marks as words. */
+json_t	*marks_json(uint32_t marks);
+/* How a cause ends a call. */
+struct call_outcome {
+	enum call_state	 state;
+	const char	*reason;	/* NULL: none */
+};
+struct call_outcome call_outcome(unsigned cause);
+/* "KILL" of 9; "SIG64" where there is no name. */
+void	signal_text(int number, char *dst, size_t size);
+/* The record of a call that ended; end may be NULL where nothing ran. */
+json_t	*call_result(const struct call *, const struct call_end *,
+	    const char *reason, const char *words);
+/* A live call's record, and one from the database. */
+json_t	*call_live(const struct call *);
+json_t	*call_row_json(const struct call_row *);
+
+/* Finished results are kept for a while (call_kept.c); json is consumed. */
+void	kept_add(const char *id, uint32_t principal, json_t *json);
+const json_t *kept_find(const char *id, uint32_t *principal);
+/* Frees those whose time is over; all of them. */
+void	kept_expire(void);
+void	kept_clear(void);
+
+#endif

@@ -1,0 +1,352 @@
+/* Calls: the list of the live ones, and all ways in which they end. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "call_list.h"
+#include "launch.h"
+#include "session.h"
+#include "sync.h"
+
+RB_HEAD(call_ids, call);
+RB_HEAD(call_sequences, call);
+
+static int id_cmp(const struct call *, const struct call *);
+static int sequence_cmp(const struct call *, const struct call *);
+
+RB_PROTOTYPE(call_ids, call, by_id, id_cmp)
+RB_GENERATE(call_ids, call, by_id, id_cmp)
+RB_PROTOTYPE(call_sequences, call, by_sequence, sequence_cmp)
+RB_GENERATE(call_sequences, call, by_sequence, sequence_cmp)
+
+static struct call_ids		ids = RB_INITIALIZER(&ids);
+static struct call_sequences	sequences = RB_INITIALIZER(&sequences);
+static TAILQ_HEAD(, call)	calls = TAILQ_HEAD_INITIALIZER(calls);
+static unsigned			count;
+static uint64_t			last_sequence;
+
+static int
+id_cmp(const struct call *a, const struct call *b)
+{
+	return (strcmp(a->row.id, b->row.id));
+}
+
+static int
+sequence_cmp(const struct call *a, const struct call *b)
+{
+	return (a->sequence < b->sequence ? -1 : a->sequence > b->sequence);
+}
+
+struct call *
+call_new(void)
+{
+	struct call *c;
+	int i;
+
+	if ((c = calloc(1, sizeof(*c))) == NULL)
+		fatal("call");
+	for (i = 0; i < CALL_FDS; i++)
+		c->fds[i] = -1;
+	c->step = STEP_WAITING;
+	c->t_ask = now_us();
+	TAILQ_INSERT_TAIL(&calls, c, entry);
+	count++;
+	return (c);
+}
+
+void
+call_free(struct call *c)
+{
+	struct neuron *n = c->neuron;
+	int i;
+
+	neuron_unask(&c->wait);
+	if (c->row.id[0] != '\0') {
+		RB_REMOVE(call_ids, &ids, c);
+		RB_REMOVE(call_sequences, &sequences, c);
+	}
+	TAILQ_REMOVE(&calls, c, entry);
+	count--;
+	for (i = 0; i < CALL_FDS; i++) {
+		if (c->fds[i] != -1)
+			close(c->fds[i]);
+	}
+	if (n != NULL) {
+		n->calls--;
+		if (n->call == c)
+			neuron_drop(n);
+	}
+	ident_put(c->ident);
+	free(c->build);
+	free(c);
+}
+
+void
+call_list_begin(struct call *c)
+{
+	c->step = STEP_JUDGING;
+	c->sequence = ++last_sequence;
+	RB_INSERT(call_ids, &ids, c);
+	RB_INSERT(call_sequences, &sequences, c);
+	/* behind all that have begun: serials rise along the list */
+	TAILQ_REMOVE(&calls, c, entry);
+	TAILQ_INSERT_TAIL(&calls, c, entry);
+}
+
+struct call *
+call_find(const char *id)
+{
+	struct call key;
+
+	strlcpy(key.row.id, id, sizeof(key.row.id));
+	return (RB_FIND(call_ids, &ids, &key));
+}
+
+struct call *
+call_by_sequence(uint64_t sequence)
+{
+	struct call key;
+
+	key.sequence = sequence;
+	return (RB_FIND(call_sequences, &sequences, &key));
+}
+
+unsigned
+call_count(void)
+{
+	return (count);
+}
+
+uint64_t
+call_live_from(void)
+{
+	const struct call *c;
+
+	TAILQ_FOREACH(c, &calls, entry) {
+		if (c->row.serial != 0)
+			return (c->row.serial);
+	}
+	return (store_last_call() + 1);
+}
+
+/* ---- the end ---- */
+
+static void
+call_tell_finished(const struct call *c, const char *json)
+{
+	struct imsg *m;
+
+	if (!c->told || !reply_possible(&c->to))
+		return;
+	if ((m = imsg_new(MSG_CALL_FINISHED)) == NULL)
+		fatal("call");
+	imsg_put_str(m, c->row.id);
+	imsg_put_str(m, json);
+	channel_send(c->to.api->channel, m);
+}
+
+static void
+row_finish(struct call_row *row, enum call_state state, const char *reason,
+    const struct call_end *end)
+{
+	row->state = state;
+	row->ended = wall_us();
+	strlcpy(row->reason, reason != NULL ? reason : "",
+	    sizeof(row->reason));
+	if (end == NULL)
+		return;
+	row->run_us = end->run_us;
+	row->signal = end->signal > 0 ? end->signal : 0;
+	if (row->signal == 0 && end->cause != END_LAUNCH_FAILED &&
+	    end->cause != END_NEURON_LOST && end->exit_code >= 0)
+		row->exit_code = end->exit_code;
+}
+
+void
+call_finish(struct call *c, enum call_state state, const char *reason,
+    const char *words, const struct call_end *end)
+{
+	struct call_row *row = &c->row;
+	char name[16];
+	json_t *result;
+	char *json;
+
+	row_finish(row, state, reason, end);
+	signal_text(row->signal, name, sizeof(name));
+	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
+	    "call", row->id, "state", call_state_name(state),
+	    "reason", json_text_or_null(reason),
+	    "exit_code", row->exit_code >= 0 ? json_integer(row->exit_code) :
+	    json_null(), "signal", json_text_or_null(name)));
+	sync_soon();
+	/* The log has it before anybody is told. */
+	if (audit_flush() == -1)
+		sync_failed();
+	result = call_result(c, end, reason, words);
+	if (result == NULL ||
+	    (json = json_dumps(result, JSON_COMPACT)) == NULL)
+		fatalx("a result can not be made");
+	call_tell_finished(c, json);
+	free(json);
+	sync_call_end(row);
+	kept_add(row->id, row->principal, result);
+	call_free(c);
+}
+
+void
+call_started(struct call *c)
+{
+	struct imsg *m;
+
+	if (c->step != STEP_LAUNCHED)
+		return;
+	c->step = STEP_RUNNING;
+	c->row.state = CALL_RUNNING;
+	audit_append("call.started", json_pack("{s:s}", "call", c->row.id));
+	sync_soon();
+	if (!c->told || !reply_possible(&c->to))
+		return;
+	if ((m = imsg_new(MSG_CALL_STARTED)) == NULL)
+		fatal("call");
+	imsg_put_str(m, c->row.id);
+	channel_send(c->to.api->channel, m);
+}
+
+void
+call_ended(struct call *c, const struct call_end *end)
+{
+	struct call_outcome out = call_outcome(end->cause);
+
+	if (c->step != STEP_LAUNCHED && c->step != STEP_RUNNING)
+		return;
+	call_finish(c, out.state, out.reason, NULL, end);
+}
+
+void
+call_stop(struct call *c, enum end_cause cause)
+{
+	struct call_outcome out = call_outcome(cause);
+
+	switch (c->step) {
+	case STEP_WAITING:
+		call_free(c);
+		break;
+	case STEP_JUDGING:
+		call_finish(c, out.state, out.reason,
+		    "it was ended before it ran", NULL);
+		break;
+	case STEP_LAUNCHED:
+	case STEP_RUNNING:
+		/* The first cause is the true one. */
+		if (c->killing == 0) {
+			c->killing = cause;
+			launch_kill(c->row.id, cause);
+		}
+		break;
+	}
+}
+
+void
+call_neuron_up(struct neuron *n)
+{
+	if (n->call == NULL)
+		return;
+	n->call->layers = n->layers;
+	n->call->neuron_us = n->made_us;
+}
+
+/*
+ * For what neurond has been told to launch it says ENDED by itself; what has
+ * not come so far ends here.
+ */
+void
+call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->neuron != n)
+			continue;
+		c->neuron = NULL;
+		c->session = NULL;
+		c->gone = cause;
+		strlcpy(c->gone_why, why, sizeof(c->gone_why));
+		if (c->step == STEP_JUDGING)
+			call_finish(c, CALL_FAILED, "neuron_lost", why, NULL);
+	}
+	n->call = NULL;
+}
+
+/* Its memory goes: no call may point to it. */
+void
+call_forget_neuron(const struct neuron *n)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &calls, entry) {
+		if (c->neuron == n)
+			c->neuron = NULL;
+	}
+}
+
+void
+call_session_ended(struct session *s)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->session != s)
+			continue;
+		c->session = NULL;
+		call_stop(c, END_SESSION_ENDED);
+	}
+}
+
+void
+call_agent_lost(void)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next)
+		call_stop(c, END_INTERRUPTED);
+}
+
+void
+call_judge_lost(void)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->step == STEP_JUDGING)
+			call_finish(c, CALL_FAILED, "interrupted",
+			    "judged ended while it judged the call", NULL);
+	}
+}
+
+void
+call_launch_lost(void)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->step == STEP_LAUNCHED || c->step == STEP_RUNNING)
+			call_finish(c, CALL_FAILED, "neuron_lost",
+			    "neurond ended, and the neuron with it", NULL);
+	}
+}
+
+void
+call_all_interrupted(void)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->step == STEP_WAITING)
+			call_free(c);
+		else
+			call_finish(c, CALL_FAILED, "interrupted",
+			    "the service was stopped", NULL);
+	}
+}

@@ -1,0 +1,223 @@
+/* Pure decisions: profile, preset, workspace, owner, tool, time. */
+
+#include <string.h>
+
+#include "decide.h"
+
+static int	decide_profile(const struct cf_principal *, const char *,
+		    char *, struct refusal *);
+static int	decide_preset(const struct cf_principal *, const char *,
+		    struct build *, struct refusal *);
+static int	decide_workspace(const struct cf_principal *,
+		    const struct wanted *, struct build *, struct refusal *);
+static int	decide_owner(const struct cf_principal *,
+		    const struct peer_ids *, const struct wanted *,
+		    struct build *, struct refusal *);
+
+int
+decide_line(const struct peer_ids *ids, const struct cf_principal **line,
+    struct refusal *r)
+{
+	char words[512];
+
+	if ((*line = peer_principal(conf(), ids)) != NULL)
+		return (0);
+	peer_missing(conf(), PLANE_AGENT, ids, words, sizeof(words));
+	return (refuse(r, 403, "forbidden", "%s", words));
+}
+
+static int
+decide_profile(const struct cf_principal *line, const char *wanted,
+    char *profile, struct refusal *r)
+{
+	const char *name = wanted;
+
+	if (*name == '\0')
+		name = line->profiles.n > 0 ? line->profiles.v[0] : "default";
+	else if (line->profiles.n == 0 ? strcmp(name, "default") != 0 :
+	    !strings_has(&line->profiles, name))
+		return (refuse(r, 403, "forbidden", "the profile \"%s\" is "
+		    "not among those of the principal line %s:%u",
+		    name, line->where.file, line->where.line));
+	if (conf_profile(name) == NULL)
+		return (refuse(r, 403, "forbidden",
+		    "the profile \"%s\" is no longer configured", name));
+	strlcpy(profile, name, NAME_BYTES_MAX);
+	return (0);
+}
+
+/*
+ * Any preset may be asked for, as it is laid over the line's own: a session
+ * can be narrower than its principal, never wider.
+ */
+static int
+decide_preset(const struct cf_principal *line, const char *wanted,
+    struct build *b, struct refusal *r)
+{
+	if (*wanted != '\0' && conf_preset(wanted) == NULL)
+		return (refuse(r, 403, "forbidden",
+		    "there is no preset \"%s\"", wanted));
+	if (conf_preset(line->preset) == NULL)
+		return (refuse(r, 403, "forbidden",
+		    "the preset \"%s\" is no longer configured",
+		    line->preset));
+	strlcpy(b->own, line->preset, sizeof(b->own));
+	strlcpy(b->preset, *wanted != '\0' ? wanted : line->preset,
+	    sizeof(b->preset));
+	return (0);
+}
+
+static int
+decide_workspace(const struct cf_principal *line, const struct wanted *w,
+    struct build *b, struct refusal *r)
+{
+	b->workspace[0] = '\0';
+	if (w->workspace[0] == '\0')
+		return (0);
+	if (!path_clean(w->workspace))
+		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
+		    "not an absolute path without empty, \".\" or \"..\" "
+		    "parts", w->workspace));
+	if (!path_allowed(&line->workspaces, w->workspace))
+		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
+		    "not within those of the principal line %s:%u",
+		    w->workspace, line->where.file, line->where.line));
+	strlcpy(b->workspace, w->workspace, sizeof(b->workspace));
+	return (0);
+}
+
+/* The ids must be those that the line gives, if the request names any. */
+static int
+owner_matches(const struct peer_ids *owner, const struct wanted *w,
+    struct refusal *r)
+{
+	if (w->owner_uid != OWNER_UNSAID && w->owner_uid != owner->uid)
+		return (refuse(r, 403, "forbidden", "the owner uid %u is not "
+		    "yours to name: here it is %u", w->owner_uid,
+		    (unsigned)owner->uid));
+	if (w->owner_gid != OWNER_UNSAID &&
+	    !peer_in_group(owner, w->owner_gid))
+		return (refuse(r, 403, "forbidden", "the owner gid %u is not "
+		    "yours to name: uid %u is not in that group",
+		    w->owner_gid, (unsigned)owner->uid));
+	return (0);
+}
+
+static int
+owner_any(const struct peer_ids *ids, const struct wanted *w,
+    struct build *b, struct refusal *r)
+{
+	if (ids->uid != 0)
+		return (refuse(r, 403, "forbidden",
+		    "\"owner any\" is for root alone; you are uid %u",
+		    (unsigned)ids->uid));
+	if (w->owner_uid == OWNER_UNSAID || w->owner_gid == OWNER_UNSAID)
+		return (refuse(r, 400, "bad_request", "root must name the "
+		    "workspace's owner, uid and gid, in the request"));
+	if (w->owner_uid == 0 || w->owner_gid == 0)
+		return (refuse(r, 403, "forbidden", "the owner of a workspace "
+		    "is never root, and its group never root's"));
+	memset(&b->owner, 0, sizeof(b->owner));
+	b->owner.uid = w->owner_uid;
+	b->owner.gid = w->owner_gid;
+	return (0);
+}
+
+static int
+decide_owner(const struct cf_principal *line, const struct peer_ids *ids,
+    const struct wanted *w, struct build *b, struct refusal *r)
+{
+	b->owner = *ids;
+	if (b->workspace[0] == '\0')
+		return (0);	/* nothing is owned outside */
+	switch (line->owner) {
+	case OWNER_ANY:
+		return (owner_any(ids, w, b, r));
+	case OWNER_NAMED:
+		b->owner.uid = line->ids.uid;
+		b->owner.gid = line->ids.gid;
+		b->owner.ngroups = line->ids.ngroups;
+		memcpy(b->owner.groups, line->ids.groups,
+		    sizeof(b->owner.groups));
+		break;
+	case OWNER_PEER:
+		break;
+	}
+	if (b->owner.uid == 0)
+		return (refuse(r, 403, "forbidden", "the owner of a workspace "
+		    "is never root: the principal line %s:%u needs "
+		    "\"owner NAME\" or \"owner any\"", line->where.file,
+		    line->where.line));
+	return (owner_matches(&b->owner, w, r));
+}
+
+int
+decide_build(const struct cf_principal *line, const struct peer_ids *ids,
+    const struct wanted *w, struct build *b, struct refusal *r)
+{
+	b->line = (uint32_t)(line - conf()->principals);
+	if (decide_profile(line, w->profile, b->profile, r) == -1 ||
+	    decide_preset(line, w->preset, b, r) == -1 ||
+	    decide_workspace(line, w, b, r) == -1 ||
+	    decide_owner(line, ids, w, b, r) == -1)
+		return (-1);
+	return (0);
+}
+
+int
+preset_allows(const struct cf_preset *preset, const char *tool,
+    unsigned effect)
+{
+	if (strings_has(&preset->deny, tool))
+		return (0);
+	return (effect <= preset->cap || strings_has(&preset->allow, tool));
+}
+
+int
+decide_tool(const char *own, const char *name, const char *tool,
+    unsigned effect, struct refusal *r)
+{
+	const struct cf_preset *preset;
+	const char *names[2];
+	size_t i;
+
+	names[0] = own;
+	names[1] = name;
+	for (i = 0; i < 2; i++) {
+		if ((preset = conf_preset(names[i])) == NULL)
+			return (refuse(r, 403, "forbidden", "the preset "
+			    "\"%s\" is no longer configured", names[i]));
+		if (preset_allows(preset, tool, effect))
+			continue;
+		if (strings_has(&preset->deny, tool))
+			return (refuse(r, 403, "forbidden", "the preset "
+			    "\"%s\" denies the tool \"%s\"", names[i], tool));
+		return (refuse(r, 403, "forbidden", "the preset \"%s\" stops "
+		    "at %s; the tool \"%s\" is %s", names[i],
+		    effect_name(preset->cap), tool, effect_name(effect)));
+	}
+	return (0);
+}
+
+int
+decide_timeout(const struct limits *limits, uint32_t asked, uint32_t tool,
+    uint32_t *ms, struct refusal *r)
+{
+	uint64_t most = limits->v[LIMIT_TIMEOUT_MAX];
+	uint64_t least = limit_table[LIMIT_TIMEOUT].min;
+
+	if (asked == 0) {
+		asked = tool != 0 ? tool : (uint32_t)limits->v[LIMIT_TIMEOUT];
+		*ms = asked < most ? asked : (uint32_t)most;
+		return (0);
+	}
+	if (asked > most)
+		return (refuse(r, 400, "bad_request", "timeout_ms is %u, over "
+		    "the limit timeout-max, which is %llu ms", asked,
+		    (unsigned long long)most));
+	if (asked < least)
+		return (refuse(r, 400, "bad_request", "timeout_ms is %u; the "
+		    "least is %llu ms", asked, (unsigned long long)least));
+	*ms = asked;
+	return (0);
+}

@@ -1,0 +1,59 @@
+/*
+ * What a principal may ask for: pure decisions over the configuration in
+ * force.  Each answers 0, or -1 and a refusal that names what is missing.
+ */
+#ifndef MYELIN_POLICYD_DECIDE_H
+#define MYELIN_POLICYD_DECIDE_H
+
+#include <stdint.h>
+
+#include "conf.h"
+#include "peer.h"
+#include "util.h"
+
+#define OWNER_UNSAID	UINT32_MAX	/* a request that names no owner */
+
+/* What a request says of the neuron it wants; "", OWNER_UNSAID: nothing. */
+struct wanted {
+	char		 profile[NAME_BYTES_MAX];
+	char		 preset[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];
+	uint32_t	 owner_uid;
+	uint32_t	 owner_gid;
+};
+
+/* What it gets. */
+struct build {
+	uint32_t	 line;		/* index of its principal line */
+	char		 profile[NAME_BYTES_MAX];
+	char		 own[NAME_BYTES_MAX];	/* the line's preset */
+	char		 preset[NAME_BYTES_MAX]; /* asked for, or the line's */
+	char		 workspace[PATH_BYTES_MAX];
+	struct peer_ids	 owner;
+};
+
+/* The principal line of a peer, looked up anew for every request. */
+int	decide_line(const struct peer_ids *, const struct cf_principal **,
+	    struct refusal *);
+/* Profile, preset, workspace and owner, all four. */
+int	decide_build(const struct cf_principal *, const struct peer_ids *,
+	    const struct wanted *, struct build *, struct refusal *);
+
+/*
+ * 1 if a preset lets a tool of this effect be used: not denied by name, and
+ * within the cap or allowed by name.
+ */
+int	preset_allows(const struct cf_preset *, const char *tool,
+	    unsigned effect);
+/*
+ * The tool under the line's own preset and the one that was asked for, which
+ * can only take away.
+ */
+int	decide_tool(const char *own, const char *preset, const char *tool,
+	    unsigned effect, struct refusal *);
+
+/* The time of a call in ms: what was asked, the tool's, or the profile's. */
+int	decide_timeout(const struct limits *, uint32_t asked, uint32_t tool,
+	    uint32_t *ms, struct refusal *);
+
+#endif

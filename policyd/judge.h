@@ -1,0 +1,52 @@
+/*
+ * The channel to judged: its tools, questions and verdicts.
+ */
+#ifndef MYELIN_POLICYD_JUDGE_H
+#define MYELIN_POLICYD_JUDGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "imsg.h"
+#include "limits.h"
+
+#define TOOLS_MAX	256
+
+struct call;
+struct event_base;
+
+struct tool {
+	char		 name[NAME_BYTES_MAX];
+	unsigned	 effect;
+	uint32_t	 marks;
+	int		 asks;
+	uint32_t	 timeout;	/* ms; 0: the limit's */
+	uint8_t		 digest[32];	/* SHA-256 of the declaration */
+};
+
+/* What judged said of a call; the strings are as long as a message at most. */
+struct judgement {
+	unsigned	 verdict;
+	unsigned	 effect;
+	uint32_t	 marks;
+	char		 class[64];
+	char		 rule[256];
+	char		 reason[1024];
+	char		 next[1024];
+};
+
+extern const struct channel_ops judge_ops;
+
+void	judge_plumb(int fd, struct event_base *);
+/* Forgets the channel and its tools; calls being judged are interrupted. */
+void	judge_lost(void);
+/* 1 once the tools are all there. */
+int	judge_up(void);
+/* The tool of a name, or NULL; the n-th, or NULL. */
+const struct tool *judge_tool(const char *name);
+const struct tool *judge_tool_n(size_t n);
+
+/* Asks about a call, by its sequence.  -1 where there is no judged. */
+int	judge_ask(struct call *);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * The channel to neurond: what is made, started and killed there.
+ */
+#ifndef MYELIN_POLICYD_LAUNCH_H
+#define MYELIN_POLICYD_LAUNCH_H
+
+#include <stdint.h>
+
+#include "imsg.h"
+
+struct call;
+struct event_base;
+struct neuron;
+
+extern const struct channel_ops launch_ops;
+
+void	launch_plumb(int fd, struct event_base *);
+/* Forgets the channel; neurons and calls are lost with it. */
+void	launch_lost(void);
+int	launch_up(void);
+
+/* These send one message each; -1 where there is no channel. */
+int	launch_make(const struct neuron *);
+int	launch_drop(const struct neuron *);
+/* Hands the call's run block, pipes and input over. */
+int	launch_call(struct call *);
+int	launch_kill(const char *call, enum end_cause);
+
+#endif

@@ -1,0 +1,128 @@
+# policyd: all but main() in a library, for the tests and fuzz targets.
+
+noinst_LIBRARIES += policyd/libpolicyd.a
+policyd_libpolicyd_a_SOURCES = \
+	policyd/agent.c \
+	policyd/api.c policyd/api.h \
+	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
+	policyd/budget.c policyd/budget.h \
+	policyd/call.c policyd/call.h policyd/call_end.c \
+	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
+	policyd/conf.c policyd/conf.h \
+	policyd/decide.c policyd/decide.h \
+	policyd/judge.c policyd/judge.h \
+	policyd/launch.c policyd/launch.h \
+	policyd/neuron.c policyd/neuron.h \
+	policyd/operator.c \
+	policyd/peer.c policyd/peer.h \
+	policyd/policyd.c policyd/policyd.h \
+	policyd/query.c policyd/query.h \
+	policyd/query_list.c policyd/query_status.c \
+	policyd/seccomp.c \
+	policyd/session.c policyd/session.h \
+	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store_read.c policyd/store_stmt.h \
+	policyd/sync.c policyd/sync.h \
+	policyd/util.c policyd/util.h
+policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS)
+
+POLICYD_LIBS = policyd/libpolicyd.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+	$(SQLITE_LIBS) $(LIBMD_LIBS)
+
+myelinlib_PROGRAMS += policyd/policyd
+policyd_policyd_SOURCES = policyd/main.c
+policyd_policyd_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+policyd_policyd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+policyd_policyd_LDADD = $(POLICYD_LIBS)
+
+if HAVE_CHECK
+POLICYD_TESTS = \
+	tests/unit/check_policyd_audit \
+	tests/unit/check_policyd_audit_chain \
+	tests/unit/check_policyd_budget \
+	tests/unit/check_policyd_calls \
+	tests/unit/check_policyd_deaths \
+	tests/unit/check_policyd_decide \
+	tests/unit/check_policyd_peer \
+	tests/unit/check_policyd_store
+check_PROGRAMS += $(POLICYD_TESTS)
+
+POLICYD_RIG = \
+	tests/unit/policyd_rig.c tests/unit/policyd_rig.h \
+	tests/unit/policyd_rig_calls.c tests/unit/policyd_rig_test.h \
+	tests/unit/unit.h
+POLICYD_RIG_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) \
+	$(LIBMD_CFLAGS)
+POLICYD_RIG_LIBS = $(COMMON_LIBS) $(CHECK_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
+
+tests_unit_check_policyd_audit_chain_SOURCES = \
+	tests/unit/check_policyd_audit_chain.c $(POLICYD_RIG)
+tests_unit_check_policyd_audit_chain_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_audit_chain_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_calls_SOURCES = \
+	tests/unit/check_policyd_calls.c $(POLICYD_RIG)
+tests_unit_check_policyd_calls_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_calls_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_deaths_SOURCES = \
+	tests/unit/check_policyd_deaths.c $(POLICYD_RIG)
+tests_unit_check_policyd_deaths_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_deaths_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_audit_SOURCES = tests/unit/check_policyd_audit.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_audit_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_audit_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_budget_SOURCES = tests/unit/check_policyd_budget.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_budget_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_budget_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_decide_SOURCES = tests/unit/check_policyd_decide.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_decide_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_decide_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_peer_SOURCES = tests/unit/check_policyd_peer.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_peer_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_peer_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_store_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+endif
+
+if FUZZERS
+POLICYD_FUZZ = tests/fuzz/fuzz_policyd.c tests/fuzz/fuzz_policyd.h
+noinst_PROGRAMS += \
+	tests/fuzz/fuzz_policyd_agent \
+	tests/fuzz/fuzz_policyd_judge \
+	tests/fuzz/fuzz_policyd_launch \
+	tests/fuzz/fuzz_policyd_operator
+tests_fuzz_fuzz_policyd_agent_SOURCES = tests/fuzz/fuzz_policyd_agent.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_agent_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_agent_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_agent_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policyd_judge_SOURCES = tests/fuzz/fuzz_policyd_judge.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_judge_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_judge_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_judge_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policyd_launch_SOURCES = tests/fuzz/fuzz_policyd_launch.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_launch_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_launch_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_launch_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policyd_operator_SOURCES = tests/fuzz/fuzz_policyd_operator.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_operator_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_operator_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_operator_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+
+EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_judge \
+	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator

@@ -1,0 +1,250 @@
+/* Start and end: the store, what a process before left, the timers. */
+
+#include "config.h"
+
+#include <sys/mman.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "api.h"
+#include "audit.h"
+#include "budget.h"
+#include "call.h"
+#include "policyd.h"
+#include "session.h"
+#include "store.h"
+#include "sync.h"
+
+#define ROWS_KEPT_US	(UINT64_C(30) * 86400 * 1000000) /* calls, sessions */
+#define CHORES_US	60000000
+
+static struct event_base	*base;
+static struct event		*chores;
+static uint64_t			 started;
+
+struct event_base *
+policyd_base(void)
+{
+	return (base);
+}
+
+uint64_t
+policyd_uptime(void)
+{
+	return (now_us() - started);
+}
+
+/* Once a minute: rows that are too old, identities that nobody holds. */
+static void
+do_chores(int fd, short what, void *arg)
+{
+	struct timeval tv = us_timeval(CHORES_US);
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	ident_sweep();
+	kept_expire();
+	/* a piece at a time, then again soon, so that calls come between */
+	if (store_trim(wall_us() - ROWS_KEPT_US))
+		tv = us_timeval(20000);
+	evtimer_add(chores, &tv);
+}
+
+/* ---- what the process before left ---- */
+
+struct left {
+	struct call_row	*calls;
+	size_t		 ncalls;
+	struct session_row *sessions;
+	size_t		 nsessions;
+};
+
+static int
+left_call(void *arg, const struct call_row *row)
+{
+	struct left *left = arg;
+
+	left->calls = reallocarray(left->calls, left->ncalls + 1,
+	    sizeof(*left->calls));
+	if (left->calls == NULL)
+		fatal("recovery");
+	left->calls[left->ncalls++] = *row;
+	return (0);
+}
+
+static int
+left_session(void *arg, const struct session_row *row)
+{
+	struct left *left = arg;
+
+	left->sessions = reallocarray(left->sessions, left->nsessions + 1,
+	    sizeof(*left->sessions));
+	if (left->sessions == NULL)
+		fatal("recovery");
+	left->sessions[left->nsessions] = *row;
+	left->sessions[left->nsessions++].workspace = NULL;
+	return (0);
+}
+
+/* neurond has killed them all when policyd went; here it is written down. */
+static int
+mend(const struct left *left)
+{
+	struct call_row *call;
+	struct session_row *session;
+	size_t i;
+
+	for (i = 0; i < left->ncalls; i++) {
+		call = &left->calls[i];
+		call->state = CALL_FAILED;
+		call->ended = wall_us();
+		strlcpy(call->reason, "interrupted", sizeof(call->reason));
+		audit_append("call.finished", json_pack("{s:s,s:s,s:s,s:n,s:n}",
+		    "call", call->id, "state", "failed",
+		    "reason", "interrupted", "exit_code", "signal"));
+		if (store_call_end(call) == -1)
+			return (-1);
+	}
+	for (i = 0; i < left->nsessions; i++) {
+		session = &left->sessions[i];
+		session->ended = wall_us();
+		session->last_call = store_last_call();
+		strlcpy(session->reason, "interrupted",
+		    sizeof(session->reason));
+		audit_append("session.ended", json_pack("{s:s,s:s}",
+		    "session", session->id, "reason", "interrupted"));
+		if (store_session_end(session) == -1)
+			return (-1);
+	}
+	if (left->ncalls + left->nsessions > 0)
+		log_info("%zu calls and %zu sessions were interrupted",
+		    left->ncalls, left->nsessions);
+	return (0);
+}
+
+static void
+spent(void *arg, uint32_t principal, uint64_t second, uint32_t count)
+{
+	struct ident *ident;
+
+	(void)arg;
+	if ((ident = ident_get((uid_t)principal)) == NULL ||
+	    ident_spend(ident, second, count) == -1)
+		fatal("recovery");
+	ident_put(ident);
+}
+
+static int
+recover(uint64_t live_from)
+{
+	struct left left = { .ncalls = 0 };
+	int r = -1;
+
+	if (store_live_calls(live_from, left_call, &left) == -1 ||
+	    store_live_sessions(left_session, &left) == -1)
+		log_warnx("state.db: live calls and sessions can not be read");
+	else
+		r = mend(&left);
+	free(left.calls);
+	free(left.sessions);
+	if (r == -1)
+		return (-1);
+	return (store_starts(wall_seconds() - HOUR_SECONDS, spent, NULL));
+}
+
+/* ---- start ---- */
+
+static int
+start(struct event_base *with, int dirfd, int audit_fd)
+{
+	struct audit_mark mark;
+	uint64_t live_from;
+
+	base = with;
+	started = now_us();
+	if (store_mark_get(&mark, &live_from) == -1 ||
+	    audit_open(audit_fd, dirfd, &mark) == -1)
+		return (-1);
+	audit_append("service.started", json_pack("{s:s,s:o}",
+	    "version", PACKAGE_VERSION,
+	    "instance", json_text_or_null(conf()->instance)));
+	if (recover(live_from) == -1)
+		return (-1);
+	if (sync_start(base) == -1 ||
+	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
+		log_warnx("timers");
+		return (-1);
+	}
+	if (sync_now() == -1)
+		return (-1);
+	do_chores(-1, 0, NULL);
+	return (0);
+}
+
+int
+policyd_start(struct event_base *with, const char *dir)
+{
+	char path[PATH_BYTES_MAX];
+	int dirfd, fd, r;
+
+	snprintf(path, sizeof(path), "%s/state.db",
+	    strcmp(dir, "/") == 0 ? "" : dir);
+	if ((dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		log_warn("%s", dir);
+		return (-1);
+	}
+	if ((fd = openat(dirfd, "audit.jsonl", O_RDWR | O_APPEND | O_CREAT |
+	    O_CLOEXEC | O_NOFOLLOW, 0600)) == -1) {
+		log_warn("audit.jsonl");
+		close(dirfd);
+		return (-1);
+	}
+	if (store_open(path) == -1) {
+		close(fd);
+		close(dirfd);
+		return (-1);
+	}
+	/* the names themselves must be on the disk, too */
+	if (fsync(dirfd) == -1)
+		log_warn("%s", dir);
+	r = start(with, dirfd, fd);
+	close(dirfd);
+	return (r);
+}
+
+int
+policyd_start_memory(struct event_base *with)
+{
+	int fd;
+
+	if ((fd = memfd_create("audit", MFD_CLOEXEC)) == -1 ||
+	    store_open(":memory:") == -1)
+		return (-1);
+	return (start(with, -1, fd));
+}
+
+void
+policyd_stop(void)
+{
+	if (base == NULL)
+		return;
+	call_all_interrupted();
+	session_all_interrupted();
+	audit_append("service.stopped", NULL);
+	if (sync_now() == -1)
+		log_warnx("the last records are not on the disk");
+	sync_end();
+	event_free(chores);
+	chores = NULL;
+	kept_clear();
+	store_close();
+	audit_close();
+	base = NULL;
+}

@@ -1,0 +1,42 @@
+/*
+ * QUERY: what a principal or an operator may see, as JSON.
+ */
+#ifndef MYELIN_POLICYD_QUERY_H
+#define MYELIN_POLICYD_QUERY_H
+
+#include <jansson.h>
+
+#include "api.h"
+#include "decide.h"
+#include "ids.h"
+
+#define LIST_DEFAULT	100	/* rows of a page */
+#define LIST_MAX	500
+
+struct query {
+	struct api	*api;
+	struct peer	*peer;		/* NULL for QUERY_HEALTH alone */
+	const struct cf_principal *line; /* agent plane */
+	unsigned	 rights;	/* operator plane */
+	uint64_t	 cursor;
+	uint32_t	 most;		/* 1 to LIST_MAX */
+	char		 id[ID_SIZE];	/* "" for none */
+};
+
+/* Both planes' handler (arg is the struct api). */
+int	query_on_query(void *, struct imsg *);
+
+/* Each makes its JSON, or NULL and a refusal (query_list.c, _status.c). */
+json_t	*query_neurons(const struct query *, struct refusal *);
+json_t	*query_neuron(const struct query *, struct refusal *);
+json_t	*query_sessions(const struct query *, struct refusal *);
+json_t	*query_session(const struct query *, struct refusal *);
+json_t	*query_calls(const struct query *, struct refusal *);
+json_t	*query_call(const struct query *, struct refusal *);
+json_t	*query_status(const struct query *, struct refusal *);
+json_t	*query_audit(const struct query *, struct refusal *);
+
+/* 1 if a thing of this principal exists for the asker. */
+int	query_sees(const struct query *, uint32_t principal);
+
+#endif

@@ -1,0 +1,451 @@
+/* The database: opening, writing, syncing. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#include "store.h"
+#include "store_stmt.h"
+
+#define APPLICATION_ID	0x4d79656c	/* "Myel", in the file's header */
+#define APPLICATION_ID_TEXT	"1299801452"
+#define CHECK_MAX	(64 * 1024 * 1024) /* bytes whose check takes < 1 s */
+#define WAL_PAGES	2000		/* of 4 KiB, before a checkpoint */
+
+static sqlite3		*db;
+static sqlite3_stmt	*stmts[STMT_COUNT];
+static uint64_t		 next_call, next_session;
+static int		 wal_pages;	/* in the WAL after the last commit */
+
+static const char *const sql[STMT_COUNT] = {
+	[STMT_CALL_ADD] = "INSERT INTO calls VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+	[STMT_CALL_END] = "UPDATE calls SET state = ?2, reason = ?3, "
+	    "exit_code = ?4, signal = ?5, ended = ?6, run_us = ?7 "
+	    "WHERE serial = ?1",
+	[STMT_SESSION_ADD] = "INSERT INTO sessions VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+	[STMT_SESSION_END] = "UPDATE sessions SET reason = ?2, ended = ?3, "
+	    "calls = ?4, last_call = ?5 WHERE serial = ?1",
+	[STMT_MARK_SET] = "INSERT OR REPLACE INTO mark VALUES (1, ?1, ?2, ?3)",
+	[STMT_MARK_GET] = "SELECT sequence, hash, live_from FROM mark",
+	[STMT_NEXT_CALL] = "SELECT COALESCE(MAX(serial), 0) FROM calls",
+	[STMT_NEXT_SESSION] = "SELECT COALESCE(MAX(serial), 0) FROM sessions",
+	[STMT_CALLS] = "SELECT * FROM calls WHERE serial >= ?1 AND "
+	    "serial < ?2 AND (?3 = '' OR session = ?3) "
+	    "ORDER BY serial DESC LIMIT ?4",
+	[STMT_CALLS_OF] = "SELECT * FROM calls WHERE principal = ?5 AND "
+	    "serial >= ?1 AND serial < ?2 AND (?3 = '' OR session = ?3) "
+	    "ORDER BY serial DESC LIMIT ?4",
+	[STMT_CALL] = "SELECT * FROM calls WHERE id = ?1",
+	[STMT_CALLS_LIVE] = "SELECT * FROM calls WHERE serial >= ?1 AND "
+	    "state <= 3 ORDER BY serial",
+	[STMT_SESSIONS] = "SELECT * FROM sessions WHERE serial >= ?1 AND "
+	    "serial < ?2 ORDER BY serial DESC LIMIT ?4",
+	[STMT_SESSIONS_OF] = "SELECT * FROM sessions WHERE principal = ?5 "
+	    "AND serial >= ?1 AND serial < ?2 ORDER BY serial DESC LIMIT ?4",
+	[STMT_SESSION] = "SELECT * FROM sessions WHERE id = ?1",
+	[STMT_SESSIONS_LIVE] = "SELECT * FROM sessions WHERE ended = 0 "
+	    "ORDER BY serial",
+	[STMT_CALL_STARTS] = "SELECT principal, asked / 1000000, COUNT(*) "
+	    "FROM (SELECT principal, asked, session FROM calls ORDER BY "
+	    "serial DESC LIMIT ?2) WHERE asked >= ?1 AND session = '' "
+	    "GROUP BY 1, 2 ORDER BY 2",
+	[STMT_SESSION_STARTS] = "SELECT principal, created / 1000000, "
+	    "COUNT(*) FROM sessions WHERE created >= ?1 GROUP BY 1, 2 "
+	    "ORDER BY 2",
+	[STMT_TRIM_CALLS] = "DELETE FROM calls WHERE serial IN (SELECT serial "
+	    "FROM calls ORDER BY serial LIMIT 200) AND ended > 0 AND "
+	    "ended < ?1",
+	[STMT_TRIM_SESSIONS] = "DELETE FROM sessions WHERE serial IN (SELECT "
+	    "serial FROM sessions ORDER BY serial LIMIT 200) AND ended > 0 "
+	    "AND ended < ?1",
+};
+
+int
+store_preload(void)
+{
+	char byte;
+
+	/* One thread; and a seed from /dev/urandom: the chroot has none. */
+	if (sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) != SQLITE_OK ||
+	    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) != SQLITE_OK ||
+	    sqlite3_initialize() != SQLITE_OK) {
+		log_warnx("SQLite can not be set up");
+		return (-1);
+	}
+	sqlite3_randomness(1, &byte);
+	return (0);
+}
+
+static int
+store_exec(const char *text)
+{
+	if (sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK)
+		return (0);
+	log_warnx("state.db: %s: %s", text, sqlite3_errmsg(db));
+	return (-1);
+}
+
+static int
+store_number(const char *text, int64_t *number)
+{
+	sqlite3_stmt *stmt;
+	int r = -1;
+
+	if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW) {
+		*number = sqlite3_column_int64(stmt, 0);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	return (r);
+}
+
+/* Ours, or empty.  A file of another program is left alone. */
+static int
+store_ours(const char *name)
+{
+	int64_t id, version, tables;
+
+	if (store_number("PRAGMA application_id", &id) == -1 ||
+	    store_number("PRAGMA user_version", &version) == -1 ||
+	    store_number("SELECT COUNT(*) FROM sqlite_master", &tables) == -1) {
+		log_warnx("%s is no database, or damaged: %s; move it away "
+		    "to start with an empty one", name, sqlite3_errmsg(db));
+		return (-1);
+	}
+	if (id == APPLICATION_ID || (id == 0 && version == 0 && tables == 0))
+		return (0);
+	log_warnx("%s is a database of another program", name);
+	return (-1);
+}
+
+/* A whole check where it is quick; the schema is used below in any case. */
+static int
+store_check(const char *name)
+{
+	int64_t pages, size;
+	sqlite3_stmt *stmt;
+	const char *text;
+	int r = -1;
+
+	if (store_number("PRAGMA page_count", &pages) == -1 ||
+	    store_number("PRAGMA page_size", &size) == -1)
+		return (-1);
+	if (pages * size > CHECK_MAX)
+		return (0);
+	if (sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &stmt,
+	    NULL) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+		text = (const char *)sqlite3_column_text(stmt, 0);
+		if (text != NULL && strcmp(text, "ok") == 0)
+			r = 0;
+		else
+			log_warnx("%s is damaged: %s", name,
+			    text != NULL ? text : "no memory");
+	} else
+		log_warnx("%s is damaged: %s", name, sqlite3_errmsg(db));
+	sqlite3_finalize(stmt);
+	return (r);
+}
+
+static int
+store_prepare(void)
+{
+	unsigned i;
+
+	for (i = 0; i < STMT_COUNT; i++) {
+		if (sqlite3_prepare_v3(db, sql[i], -1,
+		    SQLITE_PREPARE_PERSISTENT, &stmts[i], NULL) != SQLITE_OK) {
+			log_warnx("state.db: %s", sqlite3_errmsg(db));
+			return (-1);
+		}
+	}
+	return (0);
+}
+
+static uint64_t
+store_last(enum store_stmt which)
+{
+	sqlite3_stmt *stmt = store_use(which);
+	uint64_t last = 0;
+
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		last = (uint64_t)sqlite3_column_int64(stmt, 0);
+	sqlite3_reset(stmt);
+	return (last);
+}
+
+/* Serials never come twice, even where all rows have been trimmed. */
+static int
+store_serials(void)
+{
+	struct audit_mark mark;
+	uint64_t live_from;
+
+	if (store_mark_get(&mark, &live_from) == -1)
+		return (-1);
+	next_call = store_last(STMT_NEXT_CALL) + 1;
+	if (next_call < live_from)
+		next_call = live_from;
+	next_session = store_last(STMT_NEXT_SESSION) + 1;
+	return (0);
+}
+
+static int
+wal_grew(void *arg, sqlite3 *handle, const char *name, int pages)
+{
+	(void)arg;
+	(void)handle;
+	(void)name;
+	wal_pages = pages;
+	return (SQLITE_OK);
+}
+
+uint64_t
+store_next_call(void)
+{
+	return (next_call++);
+}
+
+uint64_t
+store_last_call(void)
+{
+	return (next_call - 1);
+}
+
+uint64_t
+store_next_session(void)
+{
+	return (next_session++);
+}
+
+int
+store_open(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char why[512];
+
+	/* in words it is the file's name: the chroot is nobody's concern */
+	name = name != NULL ? name + 1 : path;
+	store_close();
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE |
+	    SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK) {
+		log_warnx("%s: %s", name, sqlite3_errmsg(db));
+		goto fail;
+	}
+	sqlite3_extended_result_codes(db, 1);
+	/* The lock is taken now and for good, so no shared memory is needed. */
+	if (store_exec("PRAGMA locking_mode = EXCLUSIVE") == -1 ||
+	    store_exec("PRAGMA temp_store = MEMORY") == -1 ||
+	    store_exec("PRAGMA trusted_schema = OFF") == -1 ||
+	    store_ours(name) == -1 ||
+	    store_exec("PRAGMA journal_mode = WAL") == -1 ||
+	    store_exec("PRAGMA synchronous = NORMAL") == -1 ||
+	    store_check(name) == -1)
+		goto fail;
+	if (store_migrate(db, store_steps, store_nsteps, why,
+	    sizeof(why)) == -1) {
+		log_warnx("%s: %s", name, why);
+		goto fail;
+	}
+	if (store_exec("PRAGMA application_id = " APPLICATION_ID_TEXT) == -1 ||
+	    store_prepare() == -1 || store_serials() == -1)
+		goto fail;
+	sqlite3_wal_hook(db, wal_grew, NULL);
+	return (0);
+fail:
+	store_close();
+	return (-1);
+}
+
+void
+store_close(void)
+{
+	unsigned i;
+
+	for (i = 0; i < STMT_COUNT; i++) {
+		sqlite3_finalize(stmts[i]);
+		stmts[i] = NULL;
+	}
+	sqlite3_close(db);
+	db = NULL;
+}
+
+sqlite3_stmt *
+store_use(enum store_stmt which)
+{
+	sqlite3_reset(stmts[which]);
+	return (stmts[which]);
+}
+
+/* Runs a writing statement, its own transaction. */
+static int
+store_run(sqlite3_stmt *stmt)
+{
+	int r;
+
+	r = sqlite3_step(stmt);
+	if (r != SQLITE_DONE)
+		log_warnx("state.db: %s", sqlite3_errmsg(db));
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return (r == SQLITE_DONE ? 0 : -1);
+}
+
+static void
+put_text(sqlite3_stmt *stmt, int i, const char *text)
+{
+	sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+}
+
+static void
+put_u64(sqlite3_stmt *stmt, int i, uint64_t n)
+{
+	sqlite3_bind_int64(stmt, i, (sqlite3_int64)n);
+}
+
+int
+store_call_add(const struct call_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_CALL_ADD);
+
+	put_u64(stmt, 1, row->serial);
+	put_text(stmt, 2, row->id);
+	put_u64(stmt, 3, row->principal);
+	put_text(stmt, 4, row->session);
+	put_text(stmt, 5, row->neuron);
+	put_text(stmt, 6, row->tool);
+	put_u64(stmt, 7, row->state);
+	put_text(stmt, 8, row->reason);
+	sqlite3_bind_int(stmt, 9, row->exit_code);
+	sqlite3_bind_int(stmt, 10, row->signal);
+	put_u64(stmt, 11, row->asked);
+	put_u64(stmt, 12, row->ended);
+	put_u64(stmt, 13, row->run_us);
+	return (store_run(stmt));
+}
+
+int
+store_call_end(const struct call_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_CALL_END);
+
+	put_u64(stmt, 1, row->serial);
+	put_u64(stmt, 2, row->state);
+	put_text(stmt, 3, row->reason);
+	sqlite3_bind_int(stmt, 4, row->exit_code);
+	sqlite3_bind_int(stmt, 5, row->signal);
+	put_u64(stmt, 6, row->ended);
+	put_u64(stmt, 7, row->run_us);
+	return (store_run(stmt));
+}
+
+int
+store_session_add(const struct session_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SESSION_ADD);
+
+	put_u64(stmt, 1, row->serial);
+	put_text(stmt, 2, row->id);
+	put_u64(stmt, 3, row->principal);
+	put_text(stmt, 4, row->neuron);
+	put_text(stmt, 5, row->profile);
+	put_text(stmt, 6, row->preset);
+	put_text(stmt, 7, row->workspace);
+	put_text(stmt, 8, row->reason);
+	put_u64(stmt, 9, row->created);
+	put_u64(stmt, 10, row->expires);
+	put_u64(stmt, 11, row->ended);
+	put_u64(stmt, 12, row->calls);
+	put_u64(stmt, 13, row->calls_limit);
+	put_u64(stmt, 14, row->first_call);
+	put_u64(stmt, 15, row->last_call);
+	return (store_run(stmt));
+}
+
+int
+store_session_end(const struct session_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SESSION_END);
+
+	put_u64(stmt, 1, row->serial);
+	put_text(stmt, 2, row->reason);
+	put_u64(stmt, 3, row->ended);
+	put_u64(stmt, 4, row->calls);
+	put_u64(stmt, 5, row->last_call);
+	return (store_run(stmt));
+}
+
+int
+store_mark_get(struct audit_mark *mark, uint64_t *live_from)
+{
+	sqlite3_stmt *stmt = store_use(STMT_MARK_GET);
+	const char *hash;
+	int r;
+
+	audit_mark_init(mark);
+	*live_from = 0;
+	if ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		hash = (const char *)sqlite3_column_text(stmt, 1);
+		if (hash == NULL || strlen(hash) != SHA_HEX - 1) {
+			log_warnx("state.db: the mark is damaged");
+			r = SQLITE_CORRUPT;
+		} else {
+			mark->sequence = (uint64_t)
+			    sqlite3_column_int64(stmt, 0);
+			memcpy(mark->hash, hash, SHA_HEX);
+			*live_from = (uint64_t)sqlite3_column_int64(stmt, 2);
+		}
+	}
+	sqlite3_reset(stmt);
+	return (r == SQLITE_ROW || r == SQLITE_DONE ? 0 : -1);
+}
+
+/*
+ * A commit under FULL syncs the WAL, and with it all commits before.  The
+ * checkpoint is here too, off the path of a call.
+ */
+int
+store_sync(const struct audit_mark *mark, uint64_t live_from)
+{
+	sqlite3_stmt *stmt = store_use(STMT_MARK_SET);
+	int r;
+
+	put_u64(stmt, 1, mark->sequence);
+	put_text(stmt, 2, mark->hash);
+	put_u64(stmt, 3, live_from);
+	if (store_exec("PRAGMA synchronous = FULL") == -1)
+		return (-1);
+	r = store_run(stmt);
+	if (store_exec("PRAGMA synchronous = NORMAL") == -1)
+		return (-1);
+	if (r == -1)
+		return (-1);
+	if (wal_pages > WAL_PAGES && sqlite3_wal_checkpoint_v2(db, NULL,
+	    SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) != SQLITE_OK)
+		log_warnx("state.db: checkpoint: %s", sqlite3_errmsg(db));
+	return (0);
+}
+
+/* Oldest first, a few at a time: a big table never holds up a call. */
+int
+store_trim(uint64_t before)
+{
+	sqlite3_stmt *stmt;
+	int changed = 0;
+
+	stmt = store_use(STMT_TRIM_CALLS);
+	put_u64(stmt, 1, before);
+	if (store_run(stmt) == -1)
+		return (0);
+	changed += sqlite3_changes(db);
+	stmt = store_use(STMT_TRIM_SESSIONS);
+	put_u64(stmt, 1, before);
+	if (store_run(stmt) == -1)
+		return (0);
+	changed += sqlite3_changes(db);
+	return (changed > 0);
+}

@@ -1,0 +1,131 @@
+/*
+ * The database: state.db in policyd's directory.  SQLite in WAL mode, locked
+ * for this process alone.  A commit is in the file at once and on the disk
+ * after the next store_sync().
+ */
+#ifndef MYELIN_POLICYD_STORE_H
+#define MYELIN_POLICYD_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit.h"
+#include "ids.h"
+#include "limits.h"
+
+struct sqlite3;
+
+/* States of a call, as kept; the words are call_state_name()'s. */
+enum call_state {
+	CALL_QUEUED = 1, CALL_AWAITING, CALL_RUNNING,
+	CALL_COMPLETED, CALL_FAILED, CALL_CANCELLED
+};
+const char *call_state_name(enum call_state);
+
+/* A call as the database knows it: how it ended, never what it was. */
+struct call_row {
+	uint64_t	 serial;
+	char		 id[ID_SIZE];
+	uint32_t	 principal;
+	char		 session[ID_SIZE];	/* "": sessionless */
+	char		 neuron[ID_SIZE];
+	char		 tool[NAME_BYTES_MAX];
+	enum call_state	 state;
+	char		 reason[24];		/* "" for none */
+	int32_t		 exit_code;		/* -1: none */
+	int32_t		 signal;		/* 0: none */
+	uint64_t	 asked;			/* us of the day */
+	uint64_t	 ended;			/* 0: not yet */
+	uint64_t	 run_us;
+};
+
+struct session_row {
+	uint64_t	 serial;
+	char		 id[ID_SIZE];
+	uint32_t	 principal;
+	char		 neuron[ID_SIZE];
+	char		 profile[NAME_BYTES_MAX];
+	char		 preset[NAME_BYTES_MAX];
+	char		*workspace;
+	char		 reason[24];		/* of its end; "" if live */
+	uint64_t	 created;
+	uint64_t	 expires;
+	uint64_t	 ended;			/* 0: live */
+	uint64_t	 calls;			/* used */
+	uint64_t	 calls_limit;
+	uint64_t	 first_call;		/* serials of its calls: from */
+	uint64_t	 last_call;		/* to; 0 while live */
+};
+
+/* Before the drop: SQLite's own set-up and its random numbers. */
+int	store_preload(void);
+
+/*
+ * Opens, checks and migrates the database.  Returns 0; or -1 after saying in
+ * clear words what is wrong: damaged, not ours, in use, or newer than this
+ * program.
+ */
+int	store_open(const char *path);
+void	store_close(void);
+
+/*
+ * Brings a database from its user_version to nsteps, a transaction a step.
+ * Returns 0, or -1 and a reason in why.
+ */
+int	store_migrate(struct sqlite3 *, const char *const *steps,
+	    size_t nsteps, char *why, size_t size);
+extern const char *const store_steps[];
+extern const size_t store_nsteps;
+
+/*
+ * All of these are one transaction each.  -1 after saying why; the disk may
+ * be full.
+ */
+int	store_call_add(const struct call_row *);
+int	store_call_end(const struct call_row *);
+int	store_session_add(const struct session_row *);
+int	store_session_end(const struct session_row *);
+
+/* The mark, and the serial below which no call is live any more. */
+int	store_mark_get(struct audit_mark *, uint64_t *live_from);
+/* Writes the mark and syncs the database. */
+int	store_sync(const struct audit_mark *, uint64_t live_from);
+
+/* A serial of one's own for a call or session; the last call's. */
+uint64_t store_next_call(void);
+uint64_t store_last_call(void);
+uint64_t store_next_session(void);
+
+/* Reading: fn returns 0 to go on.  0, or -1. */
+typedef int	store_call_fn(void *, const struct call_row *);
+typedef int	store_session_fn(void *, const struct session_row *);
+
+/*
+ * Calls with serials in [from, before), newest first, of one principal (or
+ * all: any), of one session (or all: "").
+ */
+struct store_range {
+	int		 any;
+	uint32_t	 principal;
+	uint64_t	 from;
+	uint64_t	 before;
+	const char	*session;
+	unsigned	 most;
+};
+int	store_calls(const struct store_range *, store_call_fn *, void *);
+int	store_sessions(const struct store_range *, store_session_fn *, void *);
+int	store_call(const char *id, store_call_fn *, void *);
+int	store_session(const char *id, store_session_fn *, void *);
+
+/* Live calls from a serial on, live sessions: what a dead process left. */
+int	store_live_calls(uint64_t from, store_call_fn *, void *);
+int	store_live_sessions(store_session_fn *, void *);
+
+/* Starts since a second, by principal and second: the sliding hours. */
+int	store_starts(uint64_t since, void (*fn)(void *, uint32_t principal,
+	    uint64_t second, uint32_t count), void *);
+
+/* Deletes some of what ended before; 1 if there may be more. */
+int	store_trim(uint64_t before);
+
+#endif

@@ -1,0 +1,150 @@
+/* The timer that syncs, and the flag of a full disk. */
+
+#include <sys/queue.h>
+
+#include <stdlib.h>
+
+#include <event2/event.h>
+
+#include "call.h"
+#include "store.h"
+#include "sync.h"
+#include "util.h"
+
+#define SYNC_US		100000	/* design: everything within 100 ms */
+#define RETRY_US	1000000	/* after a failure */
+
+/* An end that could not be written when it came. */
+struct late {
+	TAILQ_ENTRY(late) entry;
+	int		 is_call;
+	struct call_row	 call;
+	struct session_row session;
+};
+
+static TAILQ_HEAD(, late) lates = TAILQ_HEAD_INITIALIZER(lates);
+static struct event	*timer;
+static int		 armed;
+static int		 failed;
+
+static void
+sync_arm(uint64_t us)
+{
+	struct timeval tv = us_timeval(us);
+
+	if (armed || timer == NULL)
+		return;
+	evtimer_add(timer, &tv);
+	armed = 1;
+}
+
+static void
+sync_timer(int fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	armed = 0;
+	sync_now();
+}
+
+int
+sync_start(struct event_base *base)
+{
+	sync_end();
+	timer = evtimer_new(base, sync_timer, NULL);
+	return (timer != NULL ? 0 : -1);
+}
+
+void
+sync_end(void)
+{
+	if (timer != NULL)
+		event_free(timer);
+	timer = NULL;
+	armed = failed = 0;
+}
+
+void
+sync_soon(void)
+{
+	sync_arm(SYNC_US);
+}
+
+static void
+late_add(const struct call_row *call, const struct session_row *session)
+{
+	struct late *late;
+
+	if ((late = calloc(1, sizeof(*late))) == NULL)
+		fatal("sync");
+	late->is_call = call != NULL;
+	if (call != NULL)
+		late->call = *call;
+	else
+		late->session = *session;
+	late->session.workspace = NULL;	/* its owner's, and not needed */
+	TAILQ_INSERT_TAIL(&lates, late, entry);
+	sync_failed();
+}
+
+void
+sync_call_end(const struct call_row *row)
+{
+	if (!TAILQ_EMPTY(&lates) || store_call_end(row) == -1)
+		late_add(row, NULL);
+}
+
+void
+sync_session_end(const struct session_row *row)
+{
+	if (!TAILQ_EMPTY(&lates) || store_session_end(row) == -1)
+		late_add(NULL, row);
+}
+
+static int
+late_write(void)
+{
+	struct late *late;
+
+	while ((late = TAILQ_FIRST(&lates)) != NULL) {
+		if ((late->is_call ? store_call_end(&late->call) :
+		    store_session_end(&late->session)) == -1)
+			return (-1);
+		TAILQ_REMOVE(&lates, late, entry);
+		free(late);
+	}
+	return (0);
+}
+
+int
+sync_now(void)
+{
+	struct audit_mark mark;
+
+	if (audit_sync(&mark) == -1 || late_write() == -1 || store_sync(&mark,
+	    call_live_from()) == -1) {
+		sync_failed();
+		return (-1);
+	}
+	if (failed)
+		log_info("the store can be written again");
+	failed = 0;
+	return (0);
+}
+
+void
+sync_failed(void)
+{
+	if (!failed)
+		log_warn("the store can not be written; new calls are "
+		    "refused");
+	failed = 1;
+	sync_arm(RETRY_US);
+}
+
+int
+sync_full(void)
+{
+	return (failed && sync_now() == -1);
+}

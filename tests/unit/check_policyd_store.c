@@ -1,0 +1,253 @@
+/* The database: migrations, refusals, rows. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "../../policyd/store.h"
+#include "unit.h"
+
+static char	dir[64], path[128];
+
+static void
+set_up(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/check-store.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/state.db", dir);
+}
+
+static void
+tear_down(void)
+{
+	char wal[160];
+
+	store_close();
+	unlink(path);
+	snprintf(wal, sizeof(wal), "%s-wal", path);
+	unlink(wal);
+	rmdir(dir);
+}
+
+static void
+raw(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+START_TEST(opens_again)
+{
+	ck_assert_int_eq(store_open(path), 0);
+	store_close();
+	ck_assert_int_eq(store_open(path), 0);
+}
+END_TEST
+
+START_TEST(newer_is_refused)
+{
+	ck_assert_int_eq(store_open(path), 0);
+	store_close();
+	raw("PRAGMA user_version = 99");
+	ck_assert_int_eq(store_open(path), -1);
+}
+END_TEST
+
+START_TEST(damaged_is_refused)
+{
+	char junk[4096];
+	int fd;
+
+	memset(junk, 'x', sizeof(junk));
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_eq(write(fd, junk, sizeof(junk)), sizeof(junk));
+	close(fd);
+	ck_assert_int_eq(store_open(path), -1);
+}
+END_TEST
+
+/* A page in the middle is overwritten. */
+START_TEST(broken_page_is_refused)
+{
+	char junk[4096];
+	int fd;
+
+	ck_assert_int_eq(store_open(path), 0);
+	store_close();
+	memset(junk, 0xa5, sizeof(junk));
+	fd = open(path, O_WRONLY);
+	ck_assert_int_eq(pwrite(fd, junk, sizeof(junk), 4096), sizeof(junk));
+	close(fd);
+	ck_assert_int_eq(store_open(path), -1);
+}
+END_TEST
+
+START_TEST(foreign_is_refused)
+{
+	raw("CREATE TABLE recipes (name TEXT)");
+	ck_assert_int_eq(store_open(path), -1);
+}
+END_TEST
+
+START_TEST(steps)
+{
+	static const char *const some[] = {
+		"CREATE TABLE a (x INTEGER)",
+		"ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 5",
+		"CREATE TABLE b (x INTEGER); NONSENSE",
+	};
+	char why[256];
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(store_migrate(db, some, 1, why, sizeof(why)), 0);
+	sqlite3_exec(db, "INSERT INTO a VALUES (1)", NULL, NULL, NULL);
+	ck_assert_int_eq(store_migrate(db, some, 2, why, sizeof(why)), 0);
+	ck_assert_int_eq(store_migrate(db, some, 2, why, sizeof(why)), 0);
+	ck_assert_int_eq(sqlite3_exec(db, "SELECT y FROM a", NULL, NULL,
+	    NULL), SQLITE_OK);
+	/* a step that fails leaves nothing of itself */
+	ck_assert_int_eq(store_migrate(db, some, 3, why, sizeof(why)), -1);
+	ck_assert_ptr_nonnull(strstr(why, "version 3"));
+	ck_assert_int_ne(sqlite3_exec(db, "SELECT x FROM b", NULL, NULL,
+	    NULL), SQLITE_OK);
+	ck_assert_int_eq(store_migrate(db, some, 2, why, sizeof(why)), 0);
+	ck_assert_int_eq(store_migrate(db, some, 1, why, sizeof(why)), -1);
+	ck_assert_ptr_nonnull(strstr(why, "newer"));
+	sqlite3_close(db);
+}
+END_TEST
+
+static struct call_row
+call(uint32_t principal, const char *session, uint64_t asked)
+{
+	struct call_row row;
+
+	memset(&row, 0, sizeof(row));
+	row.serial = store_next_call();
+	snprintf(row.id, sizeof(row.id), "c-%llu",
+	    (unsigned long long)row.serial);
+	row.principal = principal;
+	snprintf(row.session, sizeof(row.session), "%s", session);
+	snprintf(row.tool, sizeof(row.tool), "exec");
+	row.state = CALL_QUEUED;
+	row.exit_code = -1;
+	row.asked = asked;
+	ck_assert_int_eq(store_call_add(&row), 0);
+	return (row);
+}
+
+static int
+count(void *arg, const struct call_row *row)
+{
+	(void)row;
+	(*(unsigned *)arg)++;
+	return (0);
+}
+
+START_TEST(rows)
+{
+	struct store_range range = { .principal = 1, .before = UINT64_MAX,
+	    .session = "", .most = 100 };
+	struct audit_mark mark;
+	struct call_row row;
+	uint64_t live;
+	unsigned n = 0;
+
+	ck_assert_int_eq(store_open(path), 0);
+	row = call(1, "s-a", 5000000);
+	(void)call(1, "", 6000000);
+	(void)call(2, "s-b", 7000000);
+	row.state = CALL_COMPLETED;
+	row.ended = 9000000;
+	row.exit_code = 3;
+	ck_assert_int_eq(store_call_end(&row), 0);
+	ck_assert_int_eq(store_calls(&range, count, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	range.session = "s-a";
+	n = 0;
+	ck_assert_int_eq(store_calls(&range, count, &n), 0);
+	ck_assert_uint_eq(n, 1);
+	range.session = "";
+	range.any = 1;
+	n = 0;
+	ck_assert_int_eq(store_calls(&range, count, &n), 0);
+	ck_assert_uint_eq(n, 3);
+	n = 0;
+	ck_assert_int_eq(store_live_calls(0, count, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	audit_mark_init(&mark);
+	mark.sequence = 42;
+	ck_assert_int_eq(store_sync(&mark, 2), 0);
+	/* all of it is there after a restart */
+	store_close();
+	ck_assert_int_eq(store_open(path), 0);
+	ck_assert_int_eq(store_mark_get(&mark, &live), 0);
+	ck_assert_uint_eq(mark.sequence, 42);
+	ck_assert_uint_eq(live, 2);
+	ck_assert_uint_eq(store_next_call(), 4);
+	n = 0;
+	ck_assert_int_eq(store_call("c-3", count, &n), 0);
+	ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
+static void
+add_starts(void *arg, uint32_t principal, uint64_t second, uint32_t n)
+{
+	uint64_t *sum = arg;
+
+	ck_assert_uint_eq(principal, 1);
+	*sum += second * n;
+}
+
+START_TEST(starts_and_trim)
+{
+	struct call_row row;
+	uint64_t sum = 0;
+	unsigned n = 0;
+
+	ck_assert_int_eq(store_open(path), 0);
+	row = call(1, "", 100000000);
+	(void)call(1, "s-a", 200000000);	/* a session's: not counted */
+	(void)call(1, "", 300000000);
+	(void)call(1, "", 300500000);
+	ck_assert_int_eq(store_starts(150, add_starts, &sum), 0);
+	ck_assert_uint_eq(sum, 600);
+	row.state = CALL_FAILED;
+	row.ended = 110000000;
+	ck_assert_int_eq(store_call_end(&row), 0);
+	/* live ones are never trimmed, however old */
+	ck_assert_int_eq(store_trim(UINT64_C(1000000000)), 1);
+	ck_assert_int_eq(store_trim(UINT64_C(1000000000)), 0);
+	ck_assert_int_eq(store_live_calls(0, count, &n), 0);
+	ck_assert_uint_eq(n, 3);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("policyd_store");
+	TCase *tc = tcase_create("store");
+
+	if (store_preload() == -1)
+		return (1);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, opens_again);
+	tcase_add_test(tc, newer_is_refused);
+	tcase_add_test(tc, damaged_is_refused);
+	tcase_add_test(tc, broken_page_is_refused);
+	tcase_add_test(tc, foreign_is_refused);
+	tcase_add_test(tc, steps);
+	tcase_add_test(tc, rows);
+	tcase_add_test(tc, starts_and_trim);
+	suite_add_tcase(s, tc);
+	return (unit_main(s));
+}

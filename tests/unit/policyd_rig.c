@@ -1,0 +1,501 @@
+/* Fakes around the real policyd. */
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "imsg.h"
+#include "policyd_rig.h"
+#include "proc.h"
+
+static const enum channel_kind kinds[RIG_CHANNELS] = {
+	[RIG_CONTROL] = CH_CONTROL,
+	[RIG_AGENT] = CH_AGENT,
+	[RIG_OPERATOR] = CH_OPERATOR,
+	[RIG_JUDGE] = CH_JUDGE,
+	[RIG_LAUNCH] = CH_LAUNCH,
+};
+
+/* ---- packets ---- */
+
+void
+rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
+{
+	uint8_t packet[MSG_MAX_SIZE + 64];
+	char control[CMSG_SPACE(sizeof(int) * 32)];
+	struct iovec iov = { .iov_base = packet };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *cmsg;
+	size_t size = e != NULL ? enc_size(e) : 0, i;
+	ssize_t n;
+
+	ck_assert_uint_le(size, MSG_MAX_SIZE);
+	packet[0] = (uint8_t)type;
+	packet[1] = (uint8_t)(type >> 8);
+	packet[2] = (uint8_t)nfds;
+	packet[3] = 0;
+	for (i = 0; i < 4; i++)
+		packet[4 + i] = (uint8_t)(size >> (8 * i));
+	if (size > 0)
+		memcpy(packet + 8, enc_data(e), size);
+	iov.iov_len = size + 8;
+	if (nfds > 0) {
+		memset(control, 0, sizeof(control));
+		msg.msg_control = control;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * nfds);
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * nfds);
+		memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * nfds);
+	}
+	do {
+		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		if (n == -1 && errno == EAGAIN)
+			poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, 100);
+	} while (n == -1 && errno == EAGAIN);
+	ck_assert_msg(n != -1 || errno == EPIPE, "sendmsg %s: %s",
+	    msg_name(type), strerror(errno));
+	enc_free(e);
+}
+
+int
+rig_recv(int fd, int ms, struct got *g)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	char control[CMSG_SPACE(sizeof(int) * 16)];
+	uint8_t packet[MSG_MAX_SIZE];
+	struct iovec iov = { .iov_base = packet, .iov_len = sizeof(packet) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+	    .msg_control = control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *cmsg;
+	ssize_t n;
+
+	memset(g, 0, offsetof(struct got, data));
+	g->nfds = 0;
+	if (poll(&pfd, 1, ms) == 0)
+		return (0);
+	n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n <= 0)
+		return (-1);
+	ck_assert_int_ge(n, 8);
+	for (cmsg = CMSG_FIRSTHDR(&msg); cmsg != NULL;
+	    cmsg = CMSG_NXTHDR(&msg, cmsg)) {
+		g->nfds = (unsigned)((cmsg->cmsg_len - CMSG_LEN(0)) /
+		    sizeof(int));
+		memcpy(g->fds, CMSG_DATA(cmsg), g->nfds * sizeof(int));
+	}
+	g->type = (unsigned)(packet[0] | packet[1] << 8);
+	memcpy(g->data, packet + 8, (size_t)n - 8);
+	dec_init(&g->d, g->data, (size_t)n - 8);
+	return (1);
+}
+
+void
+got_close(struct got *g)
+{
+	unsigned i;
+
+	for (i = 0; i < g->nfds; i++)
+		close(g->fds[i]);
+	g->nfds = 0;
+}
+
+void
+rig_want(struct rig *r, enum rig_channel ch, unsigned type, struct got *g)
+{
+	int n = rig_recv(r->fd[ch], RIG_WAIT_MS, g);
+
+	ck_assert_msg(n == 1, "no %s on %s: %s", msg_name(type),
+	    channel_name(kinds[ch]), n == 0 ? "nothing came" : "closed");
+	ck_assert_msg(g->type == type, "%s instead of %s on %s",
+	    msg_name(g->type), msg_name(type), channel_name(kinds[ch]));
+}
+
+int
+rig_closed(struct rig *r, enum rig_channel ch)
+{
+	struct got g;
+	int n;
+
+	while ((n = rig_recv(r->fd[ch], 2000, &g)) == 1)
+		got_close(&g);
+	return (n == -1);
+}
+
+/* ---- start and end ---- */
+
+static void
+rig_listen(struct rig *r, int i, const char *name)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/%s", r->dir, name);
+	memcpy(r->path[i], sun.sun_path, sizeof(sun.sun_path));
+	r->listener[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_ne(r->listener[i], -1);
+	ck_assert_int_eq(bind(r->listener[i], (struct sockaddr *)&sun,
+	    sizeof(sun)), 0);
+	ck_assert_int_eq(chmod(sun.sun_path, 0666), 0);
+	ck_assert_int_eq(listen(r->listener[i], 64), 0);
+}
+
+static struct cf_principal *
+add_principal(struct slice *s, enum cf_who who, uint32_t id, const char *name,
+    enum cf_owner owner)
+{
+	struct cf_principal *p;
+
+	s->principals = reallocarray(s->principals, s->nprincipals + 1,
+	    sizeof(*p));
+	p = &s->principals[s->nprincipals++];
+	memset(p, 0, sizeof(*p));
+	p->where.file = strdup("test.conf");
+	p->where.line = (uint32_t)s->nprincipals;
+	p->who = who;
+	p->id = id;
+	p->name = strdup(name);
+	snprintf(p->preset, sizeof(p->preset), "standard");
+	p->owner = owner;
+	strings_add(&p->workspaces, "/srv/src/*");
+	return (p);
+}
+
+static void
+add_operator(struct slice *s, enum cf_who who, uint32_t id, unsigned rights)
+{
+	struct cf_operator *o;
+
+	s->operators = reallocarray(s->operators, s->noperators + 1,
+	    sizeof(*o));
+	o = &s->operators[s->noperators++];
+	memset(o, 0, sizeof(*o));
+	o->where.file = strdup("test.conf");
+	o->where.line = 10;
+	o->who = who;
+	o->id = id;
+	o->name = strdup("operator");
+	o->rights = rights;
+}
+
+void
+rig_init(struct rig *r)
+{
+	struct slice *s;
+	int i;
+
+	memset(r, 0, sizeof(*r));
+	for (i = 0; i < RIG_CHANNELS; i++)
+		r->fd[i] = -1;
+	snprintf(r->dir, sizeof(r->dir), "/tmp/policyd-rig.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(r->dir));
+	ck_assert_int_eq(chmod(r->dir, 0755), 0);
+	r->uid = 2000000000 + (uid_t)getpid();
+	rig_listen(r, 0, "api.sock");
+	rig_listen(r, 1, "operator.sock");
+	r->slice = s = slice_new();
+	s->instance = strdup("rig");
+	s->state = strdup(r->dir);
+	s->nlistens = 2;
+	s->listens = calloc(2, sizeof(*s->listens));
+	for (i = 0; i < 2; i++) {
+		s->listens[i].where.file = strdup("test.conf");
+		s->listens[i].plane = i == 0 ? PLANE_AGENT : PLANE_OPERATOR;
+		s->listens[i].path = strdup(r->path[i]);
+		s->listens[i].gid = (gid_t)-1;
+	}
+	add_principal(s, WHO_GROUP, RIG_GROUP, "rig", OWNER_PEER);
+	add_principal(s, WHO_USER, RIG_USER, "user", OWNER_PEER);
+	add_principal(s, WHO_USER, 0, "root", OWNER_ANY);
+	add_operator(s, WHO_USER, 0, RIGHT_AUDIT | RIGHT_MANAGE);
+	add_operator(s, WHO_USER, RIG_WATCHER, RIGHT_APPROVE);
+	s->limits.v[LIMIT_NEURON_WAIT] = 300;
+}
+
+/* The policyd of the build that this program is of, wherever it is run. */
+static void
+rig_program(char *path, size_t size)
+{
+	const char *given = getenv("POLICYD");
+	ssize_t n;
+	int up;
+
+	if (given != NULL) {
+		snprintf(path, size, "%s", given);
+		return;
+	}
+	n = readlink("/proc/self/exe", path, size - 1);
+	ck_assert_int_gt(n, 0);
+	path[n] = '\0';
+	for (up = 0; up < 3; up++)	/* tests/unit/check_... */
+		*strrchr(path, '/') = '\0';
+	snprintf(path + strlen(path), size - strlen(path),
+	    "/policyd/policyd");
+}
+
+static void
+rig_exec(struct rig *r, int control)
+{
+	char program[PATH_BYTES_MAX];
+
+	rig_program(program, sizeof(program));
+	r->pid = fork();
+	ck_assert_int_ne(r->pid, -1);
+	if (r->pid != 0) {
+		close(control);
+		return;
+	}
+	(void)dup2(control, PROC_CONTROL_FD);
+	close(PROC_LOG_FD);
+	execl(program, "policyd", (char *)NULL);
+	perror("policyd");
+	_exit(99);
+}
+
+static void
+rig_configure(struct rig *r)
+{
+	struct enc *e = enc_new(MSG_MAX_SIZE);
+	char root[128];
+	int fd;
+
+	snprintf(root, sizeof(root), "%s/policy", r->dir);
+	if (mkdir(root, 0700) == 0)
+		ck_assert_int_eq(chown(root, r->uid, r->uid), 0);
+	enc_u32(e, PROTOCOL_VERSION);
+	enc_u32(e, r->uid);
+	enc_u32(e, r->uid);
+	enc_u32(e, 1024);
+	enc_u32(e, getenv("RIG_TRACE") != NULL ? PROC_F_TRACE |
+	    PROC_F_VERBOSE : 0);
+	enc_str(e, root);
+	enc_str(e, "rig");
+	rig_send(r->fd[RIG_CONTROL], MSG_START, e, NULL, 0);
+	fd = slice_encode(r->slice, SLICE_STATE | SLICE_PROFILES |
+	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
+	    SLICE_LISTENS);
+	ck_assert_int_ne(fd, -1);
+	e = enc_new(64);
+	enc_u32(e, 1);
+	enc_u32(e, 0);
+	rig_send(r->fd[RIG_CONTROL], MSG_CONFIG, e, &fd, 1);
+	close(fd);
+}
+
+int
+rig_start(struct rig *r)
+{
+	enum rig_channel ch;
+	struct enc *e;
+	struct got g;
+	int pair[2];
+
+	ck_assert_int_eq(channel_pair(pair), 0);
+	r->fd[RIG_CONTROL] = pair[0];
+	rig_exec(r, pair[1]);
+	rig_configure(r);
+	rig_want(r, RIG_CONTROL, MSG_CONFIG_OK, &g);
+	for (ch = RIG_AGENT; ch < RIG_CHANNELS; ch++)
+		rig_plumb(r, ch);
+	e = enc_new(64);
+	enc_u32(e, 1);
+	rig_send(r->fd[RIG_CONTROL], MSG_COMMIT, e, NULL, 0);
+	if (rig_recv(r->fd[RIG_CONTROL], RIG_WAIT_MS, &g) != 1)
+		return (-1);
+	ck_assert_uint_eq(g.type, MSG_READY);
+	r->ready = 1;
+	rig_tools(r);
+	return (0);
+}
+
+void
+rig_plumb(struct rig *r, enum rig_channel ch)
+{
+	struct enc *e = enc_new(64);
+	int pair[2];
+
+	if (r->fd[ch] != -1)
+		close(r->fd[ch]);
+	ck_assert_int_eq(channel_pair(pair), 0);
+	r->fd[ch] = pair[0];
+	enc_u32(e, kinds[ch]);
+	rig_send(r->fd[RIG_CONTROL], MSG_PLUMB, e, &pair[1], 1);
+	close(pair[1]);
+	/* PLUMB has been handled by now */
+	if (r->ready)
+		ck_assert(rig_alive(r));
+}
+
+void
+rig_tools(struct rig *r)
+{
+	static const struct { const char *name; unsigned effect; int asks; }
+	tools[] = {
+		{ "exec", EFFECT_MUTATE_IRREVERSIBLE, 0 },
+		{ "bash", EFFECT_MUTATE_IRREVERSIBLE, 0 },
+		{ "write", EFFECT_MUTATE_REVERSIBLE, 0 },
+		{ "read", EFFECT_READ, 0 },
+		{ "wipe", EFFECT_DESTRUCTIVE, 0 },
+		{ "asker", EFFECT_READ, 1 },
+	};
+	uint8_t digest[32] = { 1 };
+	struct enc *e;
+	uint32_t i;
+
+	for (i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		e = enc_new(256);
+		enc_u8(e, (uint8_t)tools[i].effect);
+		enc_u32(e, 0);
+		enc_u8(e, (uint8_t)tools[i].asks);
+		enc_u32(e, 0);
+		enc_raw(e, digest, sizeof(digest));
+		enc_str(e, tools[i].name);
+		rig_send(r->fd[RIG_JUDGE], MSG_TOOL, e, NULL, 0);
+	}
+	e = enc_new(64);
+	enc_u32(e, i);
+	rig_send(r->fd[RIG_JUDGE], MSG_TOOLS_END, e, NULL, 0);
+}
+
+static int
+rig_reap(struct rig *r)
+{
+	int status, i;
+
+	while (waitpid(r->pid, &status, 0) == -1)
+		ck_assert_int_eq(errno, EINTR);
+	r->pid = 0;
+	r->ready = 0;
+	for (i = 0; i < RIG_CHANNELS; i++) {
+		if (r->fd[i] != -1)
+			close(r->fd[i]);
+		r->fd[i] = -1;
+	}
+	return (status);
+}
+
+int
+rig_stop(struct rig *r)
+{
+	rig_send(r->fd[RIG_CONTROL], MSG_STOP_PROC, NULL, NULL, 0);
+	return (rig_reap(r));
+}
+
+void
+rig_kill(struct rig *r)
+{
+	kill(r->pid, SIGKILL);
+	(void)rig_reap(r);
+}
+
+int
+rig_alive(struct rig *r)
+{
+	struct enc *e = enc_new(64);
+	struct got g;
+
+	enc_u32(e, 77);
+	rig_send(r->fd[RIG_CONTROL], MSG_PING, e, NULL, 0);
+	return (rig_recv(r->fd[RIG_CONTROL], RIG_WAIT_MS, &g) == 1 &&
+	    g.type == MSG_PONG && dec_u32(&g.d) == 77);
+}
+
+static void
+remove_all(const char *dir)
+{
+	struct dirent *entry;
+	DIR *d;
+
+	if ((d = opendir(dir)) == NULL)
+		return;
+	while ((entry = readdir(d)) != NULL)
+		(void)unlinkat(dirfd(d), entry->d_name, 0);
+	closedir(d);
+	rmdir(dir);
+}
+
+void
+rig_end(struct rig *r)
+{
+	char path[128];
+
+	if (r->pid != 0)
+		ck_assert_int_eq(rig_stop(r), 0);
+	snprintf(path, sizeof(path), "%s/policy", r->dir);
+	remove_all(path);
+	remove_all(r->dir);
+	slice_free(r->slice);
+	close(r->listener[0]);
+	close(r->listener[1]);
+}
+
+/* ---- peers ---- */
+
+int
+rig_accept(struct rig *r, enum cf_plane plane, uid_t uid, gid_t gid,
+    gid_t group)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int i = plane == PLANE_AGENT ? 0 : 1, client, fd;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%.100s", r->path[i]);
+	client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_ne(client, -1);
+	ck_assert_int_eq(setgroups(group != 0, &group), 0);
+	ck_assert_int_eq(setegid(gid), 0);
+	ck_assert_int_eq(seteuid(uid), 0);
+	ck_assert_int_eq(connect(client, (struct sockaddr *)&sun,
+	    sizeof(sun)), 0);
+	ck_assert_int_eq(seteuid(0), 0);
+	ck_assert_int_eq(setegid(0), 0);
+	ck_assert_int_eq(setgroups(0, NULL), 0);
+	fd = accept4(r->listener[i], NULL, NULL, SOCK_CLOEXEC);
+	ck_assert_int_ne(fd, -1);
+	close(client);
+	return (fd);
+}
+
+uint64_t
+rig_peer(struct rig *r, enum rig_channel ch, uid_t uid, gid_t group,
+    char *words, size_t size)
+{
+	enum cf_plane plane = ch == RIG_AGENT ? PLANE_AGENT : PLANE_OPERATOR;
+	struct enc *e = enc_new(64);
+	uint64_t handle;
+	char who[64];
+	struct got g;
+	int fd;
+
+	fd = rig_accept(r, plane, uid, uid, group);
+	enc_u32(e, 7);
+	rig_send(r->fd[ch], MSG_PEER, e, &fd, 1);
+	close(fd);
+	ck_assert_int_eq(rig_recv(r->fd[ch], RIG_WAIT_MS, &g), 1);
+	ck_assert_uint_eq(dec_u32(&g.d), 7);
+	if (g.type == MSG_PEER_NO) {
+		dec_str(&g.d, who, sizeof(who));
+		dec_str(&g.d, words, size);
+		ck_assert_int_eq(dec_end(&g.d), 0);
+		return (0);
+	}
+	ck_assert_uint_eq(g.type, MSG_PEER_OK);
+	handle = dec_u64(&g.d);
+	ck_assert_uint_eq(dec_u32(&g.d), uid);
+	dec_str(&g.d, who, sizeof(who));
+	ck_assert_int_eq(dec_end(&g.d), 0);
+	ck_assert_int_eq(strncmp(who, "uid:", 4), 0);
+	return (handle);
+}

@@ -1,0 +1,111 @@
+/*
+ * What the tests of the real policyd share: one rig, and the shape of its
+ * answers.
+ */
+#ifndef MYELIN_POLICYD_RIG_TEST_H
+#define MYELIN_POLICYD_RIG_TEST_H
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policyd_rig.h"
+#include "unit.h"
+
+static struct rig rig;
+
+static inline void
+start(void)
+{
+	rig_init(&rig);
+	ck_assert_int_eq(rig_start(&rig), 0);
+}
+
+static inline void
+stop(void)
+{
+	rig_end(&rig);
+}
+
+static inline uint64_t
+user(void)
+{
+	uint64_t handle;
+	char words[512];
+
+	handle = rig_peer(&rig, RIG_AGENT, RIG_USER, 0, words, sizeof(words));
+	ck_assert_uint_ne(handle, 0);
+	return (handle);
+}
+
+static inline uint64_t
+operator(void)
+{
+	uint64_t handle;
+	char words[512];
+
+	handle = rig_peer(&rig, RIG_OPERATOR, 0, 0, words, sizeof(words));
+	ck_assert_uint_ne(handle, 0);
+	return (handle);
+}
+
+/* The refusal of a request: its status and code; words are returned. */
+static inline void
+want_refusal(uint32_t request, unsigned status, const char *code,
+    const char *word)
+{
+	uint32_t retry;
+	unsigned got;
+	json_t *json;
+
+	json = rig_reply(&rig, RIG_AGENT, request, &got, &retry);
+	ck_assert_uint_eq(got, status);
+	ck_assert_str_eq(rig_text(json, "error.code"), code);
+	ck_assert_msg(strstr(rig_text(json, "error.message"), word) != NULL,
+	    "\"%s\" is not in: %s", word, rig_text(json, "error.message"));
+	if (strcmp(code, "too_many") == 0)
+		ck_assert_uint_gt(retry, 0);
+	json_decref(json);
+}
+
+static inline void
+want_end(json_t *json, const char *state, const char *reason)
+{
+	ck_assert_str_eq(rig_text(json, "state"), state);
+	ck_assert_str_eq(rig_text(json, "reason"), reason);
+	json_decref(json);
+}
+
+static inline void
+want_kill(unsigned cause, const char *call)
+{
+	char id[ID_SIZE];
+	struct got g;
+
+	rig_want(&rig, RIG_LAUNCH, MSG_KILL, &g);
+	ck_assert_uint_eq(dec_u8(&g.d), cause);
+	dec_str(&g.d, id, sizeof(id));
+	ck_assert_str_eq(id, call);
+}
+
+static inline void
+launched(uint64_t handle, const char *session, struct rig_call *c)
+{
+	rig_asked(&rig, rig_ask(&rig, handle, session, "exec"), c);
+	rig_verdict(&rig, c, VERDICT_ALLOW);
+	rig_launch(&rig, c);
+	rig_want(&rig, RIG_AGENT, MSG_CALL_JUDGED, &(struct got){0});
+}
+
+/* The programs' main. */
+static inline int
+rig_main(Suite *s)
+{
+	if (geteuid() != 0) {
+		printf("1..0 # SKIP needs root\n");
+		return (0);
+	}
+	return (unit_main(s));
+}
+
+#endif
