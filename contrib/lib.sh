@@ -1,0 +1,65 @@
+# What contrib/try and contrib/check share.  Sourced, not run.
+
+die()
+{
+	echo "${0##*/}: $*" >&2
+	exit 125
+}
+
+# Debian packages that the build needs, and nothing that the tests add.
+BUILD_PACKAGES="autoconf automake autoconf-archive bison gcc make pkg-config
+    libc6-dev libevent-dev libjansson-dev libseccomp-dev libcap-dev libbsd-dev
+    libmd-dev libsqlite3-dev check"
+
+# need_packages NAME...: installs those that are missing.
+need_packages()
+{
+	missing=
+	for p in "$@"; do
+		case $(dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>&1) in
+		ii*) ;;
+		*) missing="$missing $p" ;;
+		esac
+	done
+	[ -n "$missing" ] || return 0
+	echo "installing$missing" >&2
+	export DEBIAN_FRONTEND=noninteractive
+	# shellcheck disable=SC2086
+	{ apt-get -q update && apt-get -q install -y --no-install-recommends \
+	    $missing; } >"$LOG" 2>&1 </dev/null || {
+		tail -n 20 "$LOG" >&2
+		die "can't install:$missing"
+	}
+}
+
+# build DIR [configure options]: configures once, then makes what is not up to
+# date.  Silent unless it fails.
+build()
+{
+	dir=$1
+	shift
+	[ -x configure ] || autoreconf -fi >"$LOG" 2>&1 || {
+		tail -n 20 "$LOG" >&2
+		die "autoreconf failed"
+	}
+	mkdir -p "$dir"
+	[ -f "$dir/Makefile" ] || (cd "$dir" && ../configure -q "$@") \
+	    >"$LOG" 2>&1 || {
+		tail -n 20 "$LOG" >&2
+		die "configure failed"
+	}
+	make -C "$dir" -j"$(nproc)" ${MAKE_TARGETS:-all} >"$LOG" 2>&1 || {
+		grep -v '^ \|^make' "$LOG" | tail -n 40 >&2
+		die "make failed, see $LOG"
+	}
+}
+
+# Where systemd runs, cgroups are its to give: run again in a scope that it
+# delegates.  $1 is the program, the rest its arguments.
+delegate()
+{
+	[ -d /run/systemd/system ] || return 0
+	[ -z "${MYELIN_DELEGATED:-}" ] || return 0
+	export MYELIN_DELEGATED=1
+	exec systemd-run --quiet --scope -p Delegate=yes -- "$@"
+}

@@ -1,0 +1,12 @@
+# Programs of the tests that belong to no one directory.
+
+EXTRA_DIST += tests/run tests/module.py contrib/try contrib/check \
+	contrib/lib.sh tests/unit/unit.h
+
+# Builds every test program, and runs none.
+.PHONY: check-programs
+check-programs: $(check_PROGRAMS)
+
+check_PROGRAMS += tests/bench/launch
+tests_bench_launch_SOURCES = tests/bench/launch.c
+EXTRA_DIST += tests/bench/run tests/bench/noop.c

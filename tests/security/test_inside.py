@@ -1,0 +1,236 @@
+"""What a program in a neuron sees and can do, told from the inside."""
+import os
+import re
+import socket
+import unittest
+
+from harness import Instance, Workspace
+
+
+class Inside(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        cls.canary = "canary-%s" % os.urandom(8).hex()
+        os.environ["MYELIN_TEST_CANARY"] = cls.canary
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+
+    def ok(self, command, **more):
+        r = self.i.bash(command, **more)
+        self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
+        return r["stdout"]
+
+    def test_ids(self):
+        self.assertEqual(self.ok("id -u; id -g; whoami"),
+                         "1000\n1000\nagent\n")
+        self.assertNotIn(" 0(", self.ok("id"))
+
+    def test_privileges(self):
+        text = self.ok("cat /proc/self/status")
+        for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            self.assertRegex(text, name + ":\t0{16}")
+        self.assertIn("NoNewPrivs:\t1", text)
+        self.assertIn("Seccomp:\t2", text)
+        self.assertRegex(text, r"Groups:\t[^1-9]*\n")
+
+    def test_pids_are_its_own(self):
+        pids = [int(p) for p in self.ok(
+            "ls /proc | grep -E '^[0-9]+$'").split()]
+        self.assertLess(max(pids), 1000)
+        self.assertLess(len(pids), 8)
+
+    def test_hostname_is_not_the_hosts(self):
+        self.assertNotEqual(self.ok("uname -n").strip(),
+                            socket.gethostname())
+
+    def test_network_is_lo_alone(self):
+        lines = self.ok("sed 1,2d /proc/net/dev").splitlines()
+        self.assertEqual([l.split(":")[0].strip() for l in lines], ["lo"])
+        self.assertEqual(self.ok("sed 1d /proc/net/route"), "")
+
+    def test_lo_works(self):
+        self.assertEqual(self.ok("""python3 - <<'E'
+import socket, threading
+s = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=lambda: s.accept()[0].sendall(b"x")).start()
+print(socket.create_connection(s.getsockname()).recv(1))
+E"""), "b'x'\n")
+
+    def test_a_listener_of_the_host_is_out_of_reach(self):
+        """And the same connect works on the host: the control."""
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+            socket.create_connection(("127.0.0.1", port)).close()
+            s.accept()[0].close()
+            r = self.i.bash("exec 3<>/dev/tcp/127.0.0.1/%d" % port)
+            self.assertNotEqual(r["exit_code"], 0)
+            s.settimeout(0.2)
+            self.assertRaises(TimeoutError, s.accept)
+
+    def test_an_abstract_socket_of_the_host_is_out_of_reach(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            name = "\0myelin-test-%d" % os.getpid()
+            s.bind(name)
+            s.listen()
+            c = socket.socket(socket.AF_UNIX)
+            c.connect(name)
+            c.close()
+            r = self.i.call("python", {"code":
+                "import socket\n"
+                "s = socket.socket(socket.AF_UNIX)\n"
+                "s.connect(%r)" % name})
+            self.assertNotEqual(r["exit_code"], 0)
+
+    def test_environment_is_built_from_nothing(self):
+        env = self.ok("env")
+        self.assertNotIn(self.canary, env)
+        names = {l.split("=", 1)[0] for l in env.splitlines()}
+        self.assertLessEqual(names, {
+            "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TERM", "TZ",
+            "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "MYELIN_NEURON",
+            "MYELIN_SESSION", "MYELIN_CALL"})
+
+    def test_no_environment_of_pid_1(self):
+        r = self.i.bash("cat /proc/1/environ")
+        self.assertNotEqual(r["exit_code"], 0)
+
+    def test_home_and_root_are_not_the_hosts(self):
+        self.assertEqual(self.ok("ls /home"), "agent\n")
+        self.assertEqual(self.i.bash("ls /root /srv /var/lib /boot /mnt")
+                         ["stdout"].replace("\n", ""), "")
+        for path in ("/root", "/etc/shadow", "/var/lib/myelin", "/boot",
+                     "/sys", self.i.dir):
+            r = self.i.bash("ls -d '%s'" % path)
+            self.assertIn("No such file", r["stderr"], path)
+
+    def test_etc_is_the_list_and_no_more(self):
+        have = set(self.ok("ls /etc").split())
+        allowed = {"passwd", "group", "hosts", "hostname", "nsswitch.conf",
+                   "resolv.conf", "alternatives", "ssl", "ca-certificates",
+                   "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
+                   "mime.types", "ca-certificates.conf"}
+        self.assertEqual({n for n in have - allowed
+                          if not n.startswith("python3")}, set())
+        self.assertLessEqual({"passwd", "group", "hosts", "hostname",
+                              "nsswitch.conf", "resolv.conf"}, have)
+
+    def test_read_only(self):
+        for path in ("/", "/usr", "/etc", "/dev", "/usr/bin", "/proc",
+                     "/run"):
+            r = self.i.bash("touch %s/myelin-test" % path)
+            self.assertNotEqual(r["exit_code"], 0, path)
+
+    def test_writable(self):
+        for path in ("/tmp", "/dev/shm", "/home/agent", "/var/tmp"):
+            self.ok("echo x > %s/f && rm %s/f" % (path, path))
+
+    def test_tmp_runs_programs_and_no_set_ids(self):
+        self.ok("cp /bin/true /tmp/t && /tmp/t")
+        for d in ("/tmp", "/home/agent"):
+            r = self.i.bash("cp /bin/true %s/t && chmod 6755 %s/t" % (d, d))
+            self.assertNotEqual(r["exit_code"], 0)
+
+    def test_fds(self):
+        self.assertEqual(self.i.call("python", {"code":
+            "import os; print(sorted(int(f) for f in "
+            "os.listdir('/proc/self/fd') if int(f) < 3))\n"
+            "fds = [f for f in os.listdir('/proc/self/fd')]\n"
+            "for f in fds:\n"
+            "  try: print(f, os.readlink('/proc/self/fd/' + f).split(':')[0])"
+            "\n  except OSError: pass"})["stdout"].split("\n")[0],
+            "[0, 1, 2]")
+        listing = self.i.call("exec", {"argv": ["ls", "-l",
+                                                "/proc/self/fd"]})["stdout"]
+        fds = [l.split()[-3] for l in listing.splitlines() if "->" in l]
+        # ls itself has the directory open
+        self.assertEqual(fds, ["0", "1", "2", "3"])
+
+    def test_stdio_can_be_opened_again(self):
+        self.assertEqual(self.ok("echo x > /dev/stdout; echo y >/dev/fd/1"),
+                         "x\ny\n")
+
+    def test_devices(self):
+        have = set(self.ok("ls /dev").split())
+        self.assertEqual({d for d in have if d not in (
+            "fd", "stdin", "stdout", "stderr", "shm")},
+            {"null", "zero", "full", "random", "urandom"})
+
+    def test_mounts_name_no_host_path(self):
+        text = self.ok("cat /proc/self/mountinfo /proc/self/cgroup")
+        self.assertNotIn(self.i.dir, text)
+        self.assertNotRegex(text, "n-[0-9a-z]{20}")
+        for line in text.splitlines():
+            if " - " in line:
+                self.assertNotIn("shared:", line)
+                self.assertNotIn("master:", line)
+
+    def test_proc_leaks_are_masked(self):
+        for name in ("kcore", "kallsyms", "keys", "config.gz", "cmdline",
+                     "timer_list", "sysvipc", "partitions", "interrupts",
+                     "modules"):
+            r = self.i.bash("find /proc/%s -type f -exec cat {} +" % name)
+            self.assertEqual(r["bytes"]["stdout"], 0, name)
+
+    def test_tools_work(self):
+        for command in ("awk 'BEGIN { print 1 }'", "which cc", "cc --version",
+                        "whoami", "git --version", "perl -e 'print 1'",
+                        "test -s /etc/ssl/certs/ca-certificates.crt",
+                        "python3 -c 'import ssl; assert "
+                        "ssl.create_default_context().cert_store_stats()"
+                        "[\"x509_ca\"] > 0'",
+                        "python3 -c 'import multiprocessing as m; m.Lock()'",
+                        "date", "getent passwd agent", "getent hosts "
+                        "localhost"):
+            self.ok(command)
+
+    def test_two_neurons_do_not_meet(self):
+        """Neither files, pids nor network of another neuron."""
+        a, b = self.i.session(), self.i.session()
+        self.i.bash("echo secret > /tmp/s; echo secret > ~/s", session=a)
+        status, call = self.i.request("POST", "/v1/sessions/%s/calls" % a, {
+            "tool": "python", "args": {"code":
+                "import socket,time\n"
+                "s = socket.create_server(('127.0.0.1', 7777))\n"
+                "print('up', flush=True)\ntime.sleep(30)"}})
+        r = self.i.bash("ls /tmp /home/agent; ps -e 2>/dev/null | wc -l;"
+                        "exec 3<>/dev/tcp/127.0.0.1/7777", session=b)
+        self.assertNotIn("secret", r["stdout"])
+        self.assertNotIn("s\n", r["stdout"])
+        self.assertNotEqual(r["exit_code"], 0)
+        for s in (a, b):
+            self.i.request("DELETE", "/v1/sessions/" + s)
+
+    def test_kuids_differ_and_are_nobody(self):
+        """Outside, each neuron runs as a uid of its own, never a user's."""
+        seen = set()
+        for _ in range(2):
+            s = self.i.session()
+            status, call = self.i.request(
+                "POST", "/v1/sessions/%s/calls" % s,
+                {"tool": "exec", "args": {"argv": ["sleep", "61.%d" %
+                                                   len(seen)]}})
+            import time
+            time.sleep(0.5)
+        for p in os.listdir("/proc"):
+            if not p.isdigit():
+                continue
+            try:
+                with open("/proc/%s/cmdline" % p, "rb") as f:
+                    if not f.read().startswith(b"sleep\x0061."):
+                        continue
+                with open("/proc/%s/status" % p) as f:
+                    seen.add(re.search(r"Uid:\t(\d+)", f.read()).group(1))
+            except OSError:
+                continue
+        self.assertEqual(len(seen), 2, seen)
+        for uid in seen:
+            self.assertGreater(int(uid), 100000)
+        for s in self.i.get("/v1/sessions")[1]["sessions"]:
+            self.i.request("DELETE", "/v1/sessions/" + s["session"])
+
+
+if __name__ == "__main__":
+    unittest.main()

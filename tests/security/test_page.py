@@ -1,0 +1,85 @@
+"""SECURITY.md and the suite say the same."""
+import importlib.util
+import os
+import re
+import unittest
+
+from harness import TOP
+
+PAGE = os.path.join(TOP, "SECURITY.md")
+ROW = re.compile(r"^\| ([A-Z][0-9]+[a-z]?) \|.*\| ([^|]+) \|$")
+TEST = re.compile(r"`([a-z_]+(?:/[a-z_]+)?):([A-Za-z_0-9.]+)`")
+
+
+def sections():
+    with open(PAGE) as f:
+        parts = re.split(r"^## (.*)$", f.read(), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def python_test(path, name):
+    spec = importlib.util.spec_from_file_location("page_" + os.path.basename(
+        path)[:-3], path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    thing = module
+    for part in name.split("."):
+        thing = getattr(thing, part, None)
+    return thing is not None
+
+
+def exists(where, name):
+    for kind in ("security", "system"):
+        path = os.path.join(TOP, "tests", kind, where + ".py")
+        if os.path.exists(path):
+            return python_test(path, name)
+    path = os.path.join(TOP, "tests", "unit", where + ".c")
+    if os.path.exists(path):
+        with open(path) as f:
+            return re.search(r"START_TEST\(%s\)" % name, f.read()) is not None
+    return False
+
+
+class Page(unittest.TestCase):
+    def rows(self):
+        rows = [ROW.match(l) for l in sections()["Guarantees"].splitlines()]
+        return [(m.group(1), m.group(2)) for m in rows if m]
+
+    def test_every_guarantee_names_tests_that_exist(self):
+        rows = self.rows()
+        self.assertGreater(len(rows), 10)
+        for letter, cell in rows:
+            tests = TEST.findall(cell)
+            self.assertTrue(tests, letter)
+            for where, name in tests:
+                self.assertTrue(exists(where, name), (letter, where, name))
+
+    def test_no_guarantee_twice(self):
+        letters = [r[0] for r in self.rows()]
+        self.assertEqual(len(letters), len(set(letters)))
+
+    def test_every_security_test_enforces_a_guarantee(self):
+        """A test under tests/security that no row names is no guarantee."""
+        named = {w for _, cell in self.rows() for w, _ in TEST.findall(cell)}
+        for f in os.listdir(os.path.join(TOP, "tests", "security")):
+            if f.startswith("test_") and f.endswith(".py") and \
+                    f != "test_page.py":
+                self.assertIn(f[:-3], named)
+
+    def test_what_is_not_claimed_is_said(self):
+        s = sections()
+        for title in ("Not claimed", "Gaps", "Trust model",
+                      "Status by mode", "Reporting"):
+            self.assertGreater(len(s[title].strip()), 100, title)
+        gaps = s["Gaps"]
+        letters = {r[0] for r in self.rows()}
+        for letter in ("C0 C1 C1b C2 C3 C4 C4b C5 C6 C7 C8 C9 C10 D1 D2 D3 "
+                       "D4 D5 D6 D7 D8 D9 D10 D11 D12 D13 D14 F1 F2 F3 N1 N2 "
+                       "N3 N4 N5 N6 N7 X1 X2 X3 X4 X5 X6 X7 X8 X9 X10 U1 U2 "
+                       "U3 U4 U5 U6 U7 U8 U9 U10 U11").split():
+            self.assertTrue(letter in letters or
+                            re.search(r"\b%s\b" % letter, gaps), letter)
+
+
+if __name__ == "__main__":
+    unittest.main()

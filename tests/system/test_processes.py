@@ -1,0 +1,138 @@
+"""Each process's drop, read from /proc while it runs."""
+import os
+import unittest
+
+from harness import HELPERS, NAMES, Instance
+
+# CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP, NET_ADMIN,
+# SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the most that a process which
+# builds neurons may hold.
+BUILDER = sum(1 << c for c in (0, 1, 3, 5, 6, 7, 8, 12, 18, 21, 24, 27))
+
+
+def fields(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return dict(l.rstrip("\n").split(":\t", 1) for l in f if ":\t" in l)
+
+
+class Drop(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        cls.processes = cls.i.processes()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+
+    def dropped(self):
+        return [n for n in NAMES if n != "neurond"]
+
+    def test_all_are_there(self):
+        self.assertEqual(set(NAMES + HELPERS), set(self.processes))
+
+    def test_ids(self):
+        uids = {}
+        for name in self.dropped():
+            f = fields(self.processes[name]["pid"])
+            ids = set(f["Uid"].split())
+            self.assertEqual(len(ids), 1, name)
+            self.assertNotIn("0", ids, name)
+            self.assertEqual(set(f["Gid"].split()), ids, name)
+            self.assertEqual(f["Groups"].split(), [], name)
+            uids[name] = ids.pop()
+        self.assertEqual(len(set(uids.values())), len(uids), uids)
+
+    def test_capabilities(self):
+        for name in self.dropped():
+            f = fields(self.processes[name]["pid"])
+            for cap in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+                self.assertEqual(int(f[cap], 16), 0, (name, cap))
+
+    def test_capabilities_of_the_builders(self):
+        for name in ("neurond",) + HELPERS:
+            f = fields(self.processes[name]["pid"])
+            for cap in ("CapPrm", "CapEff", "CapBnd"):
+                self.assertEqual(int(f[cap], 16) & ~BUILDER, 0, (name, cap))
+
+    def test_no_new_privs(self):
+        for name in NAMES + HELPERS:
+            f = fields(self.processes[name]["pid"])
+            self.assertEqual(f["NoNewPrivs"], "1", name)
+
+    def test_seccomp(self):
+        for name in self.dropped():
+            f = fields(self.processes[name]["pid"])
+            self.assertEqual(f["Seccomp"], "2", name)
+
+    def test_root_directory(self):
+        for name in self.dropped():
+            root = "/proc/%d/root" % self.processes[name]["pid"]
+            self.assertNotEqual(os.readlink(root), "/", name)
+            if name != "policyd":
+                self.assertEqual(os.listdir(root), [], name)
+            else:
+                self.assertNotIn("etc", os.listdir(root))
+
+    def test_not_dumpable(self):
+        for name in self.dropped():
+            st = os.stat("/proc/%d/mem" % self.processes[name]["pid"])
+            self.assertEqual(st.st_uid, 0, name)
+
+    def test_rlimits(self):
+        for name in self.dropped():
+            with open("/proc/%d/limits" %
+                      self.processes[name]["pid"]) as f:
+                text = f.read()
+            rows = {l[:26].strip(): l[26:].split()[:2]
+                    for l in text.splitlines()[1:]}
+            self.assertEqual(rows["Max processes"], ["0", "0"], name)
+            self.assertEqual(rows["Max core file size"], ["0", "0"], name)
+            self.assertLess(int(rows["Max open files"][1]), 20001, name)
+
+    def test_open_files(self):
+        """No process holds a file of the host but what it was handed."""
+        for name in self.dropped():
+            for fd in os.listdir("/proc/%d/fd" %
+                                 self.processes[name]["pid"]):
+                try:
+                    to = os.readlink("/proc/%d/fd/%s" % (
+                        self.processes[name]["pid"], fd))
+                except OSError:
+                    continue
+                allowed = ("socket:", "anon_inode:", "pipe:", "/dev/null",
+                           "/memfd:", self.i.log_path)
+                if name == "policyd":
+                    allowed += (self.i.state + "/policy/",)
+                # declarations, read-only
+                if name in ("judged", "apid"):
+                    allowed += (os.path.join(self.i.build, "judged"),)
+                self.assertTrue(to.startswith(allowed), (name, fd, to))
+
+    def test_environment_is_empty_of_the_host(self):
+        os.environ["MYELIN_TEST_CANARY"] = "1"
+        for name in NAMES:
+            with open("/proc/%d/environ" %
+                      self.processes[name]["pid"], "rb") as f:
+                env = f.read()
+            self.assertNotIn(b"HOME=/root", env, name)
+
+
+class Files(unittest.TestCase):
+    def test_modes(self):
+        """C3: what holds private data is the service's alone."""
+        with Instance() as i:
+            i.bash("true")
+            policy = os.path.join(i.state, "policy")
+            self.assertEqual(os.stat(policy).st_mode & 0o777, 0o700)
+            names = os.listdir(policy)
+            self.assertIn("audit.jsonl", names)
+            self.assertIn("state.db", names)
+            for name in names:
+                st = os.stat(os.path.join(policy, name))
+                self.assertEqual(st.st_mode & 0o077, 0, name)
+                self.assertNotEqual(st.st_uid, 0, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,147 @@
+"""kill -9 of any process: the service answers again by itself."""
+import os
+import signal
+import threading
+import time
+import unittest
+
+from harness import (HELPERS, NAMES, Instance, cgroups_of, descendants_of,
+                     wait_for)
+
+
+class Restart(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance(extra="\nrestart-window 1s\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+
+    def usable(self):
+        try:
+            return self.i.bash("echo ok", wait=5000)["stdout"] == "ok\n"
+        except Exception:
+            return False
+
+    def all_up(self):
+        try:
+            p = self.i.processes()
+        except Exception:
+            return None
+        if all(n in p and p[n]["state"] == "up" for n in NAMES + HELPERS):
+            return p
+        return None
+
+    def in_flight(self, name):
+        """Kills the process while a call runs; what the call ended as."""
+        before = wait_for(self.all_up, 20)
+        status, call = self.i.request("POST", "/v1/calls", {
+            "tool": "bash", "args": {"command": "echo up; sleep 30"}})
+        self.assertEqual(status, 202, call)
+        path = "/v1/calls/" + call["call"]
+        wait_for(lambda: self.i.get(path)[1]["state"] == "running", 10)
+        os.kill(before[name]["pid"], signal.SIGKILL)
+        wait_for(lambda: before[name]["pid"] not in
+                 [p["pid"] for p in (self.all_up() or {}).values()] and
+                 self.all_up(), 20)
+        after = wait_for(self.all_up, 20)
+        wait_for(self.usable, 20)
+        for other in NAMES + HELPERS:
+            same = after[other]["pid"] == before[other]["pid"]
+            if other == name or (name == "neurond" and other in HELPERS):
+                self.assertFalse(same, other)
+            else:
+                self.assertTrue(same, other)
+        self.assertEqual(after[name]["restarts"],
+                         before[name]["restarts"] + 1)
+        return path
+
+    def ended(self, path):
+        def finished():
+            try:
+                status, r = self.i.get(path)
+            except OSError:
+                return None
+            return status == 200 and r["state"] not in (
+                "queued", "running") and r
+        return wait_for(finished, 10)
+
+    def check_interrupted(self, name):
+        r = self.ended(self.in_flight(name))
+        self.assertEqual(r["state"], "failed")
+        self.assertIn(r["reason"], ("interrupted", "neuron_lost"))
+
+    def test_apid(self):
+        self.check_interrupted("apid")
+
+    def test_policyd(self):
+        self.check_interrupted("policyd")
+
+    def test_neurond(self):
+        self.check_interrupted("neurond")
+
+    def cancel(self, path):
+        self.assertEqual(self.i.get(path)[1]["state"], "running")
+        self.i.request("POST", path + "/cancel", {})
+        self.assertEqual(self.ended(path)["state"], "cancelled")
+
+    def test_operator_leaves_the_call_alone(self):
+        self.cancel(self.in_flight("apid-operator"))
+
+    def test_judged_leaves_a_running_call_alone(self):
+        self.cancel(self.in_flight("judged"))
+
+    def test_maker_leaves_the_call_alone(self):
+        self.cancel(self.in_flight("maker"))
+
+    def test_spawner_leaves_the_call_alone(self):
+        self.cancel(self.in_flight("spawner"))
+
+    def test_nothing_is_left(self):
+        instance = self.i.status()["instance"]
+        for name in ("neurond", "policyd", "spawner"):
+            self.ended(self.in_flight(name)) if name != "spawner" else \
+                self.cancel(self.in_flight(name))
+        wait_for(lambda: self.i.status()["neurons"]["live"] == 0, 10)
+        time.sleep(0.5)
+        names = []
+        for p in descendants_of(self.i.process.pid):
+            try:
+                with open("/proc/%d/cmdline" % p, "rb") as f:
+                    names.append(f.read())
+            except OSError:
+                pass
+        self.assertFalse([n for n in names if b"sleep" in n])
+        # what is left of cgroups is the instance's own stock, and holds no
+        # process but neurond's
+        for path in cgroups_of(instance):
+            procs = os.path.join(path, "cgroup.procs")
+            if os.path.exists(procs) and "/n-" in path:
+                with open(procs) as f:
+                    self.assertEqual(f.read().split(), [], path)
+
+
+class Clients(unittest.TestCase):
+    def test_a_waiting_client_is_told(self):
+        with Instance(extra="\nrestart-window 1s\n") as i:
+            got = []
+
+            def ask():
+                got.append(i.request("POST", "/v1/calls", {
+                    "tool": "bash", "args": {"command": "sleep 30"},
+                    "wait_ms": 40000}))
+            t = threading.Thread(target=ask)
+            t.start()
+            wait_for(lambda: i.get("/v1/calls")[1]["calls"], 10)
+            time.sleep(0.3)
+            os.kill(i.pid("policyd"), signal.SIGKILL)
+            t.join(20)
+            self.assertFalse(t.is_alive())
+            self.assertEqual(got[0][0], 200, got)
+            self.assertEqual((got[0][1]["state"], got[0][1]["reason"]),
+                             ("failed", "interrupted"))
+
+
+if __name__ == "__main__":
+    unittest.main()

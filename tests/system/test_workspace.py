@@ -1,0 +1,202 @@
+"""A read-write workspace at its own path, owned by its owner outside."""
+import os
+import subprocess
+import unittest
+
+from harness import Instance, Workspace
+
+GIT = ["git", "-c", "safe.directory=*", "-c", "user.name=A",
+       "-c", "user.email=a@example.org"]
+
+
+class Checkout(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        cls.w = Workspace()
+        subprocess.run(GIT + ["init", "-q", "-b", "main", cls.w.path],
+                       check=True)
+        cls.w.write("main.c", "#include <stdio.h>\n"
+                    "int main(void) { puts(\"built\"); return 0; }\n")
+        cls.w.write("Makefile", "main: main.c\n\tcc -o main main.c\n")
+        subprocess.run(GIT + ["-C", cls.w.path, "add", "-A"], check=True)
+        subprocess.run(GIT + ["-C", cls.w.path, "commit", "-qm", "first"],
+                       check=True)
+        cls.w.give()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+        cls.w.close()
+
+    def bash(self, command, **more):
+        fields = dict(self.w.fields(), **more)
+        return self.i.bash(command, **fields)
+
+    def ok(self, command):
+        r = self.bash(command)
+        self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
+        return r["stdout"]
+
+    def test_same_path(self):
+        self.assertEqual(self.ok("pwd"), self.w.path + "\n")
+        self.assertIn("main.c", self.ok("ls"))
+
+    def test_git(self):
+        self.assertEqual(self.ok("git status --porcelain -uno"), "")
+        self.ok("echo more >> new.txt && git add new.txt && "
+                "git -c user.name=A -c user.email=a@example.org "
+                "commit -qm second")
+        out = subprocess.run(GIT + ["-C", self.w.path, "log", "--format=%s"],
+                             check=True, stdout=subprocess.PIPE).stdout
+        self.assertEqual(out, b"second\nfirst\n")
+
+    def test_build(self):
+        self.assertTrue(self.ok("make -s && ./main").endswith("built\n"))
+
+    def test_python(self):
+        self.assertEqual(self.ok("python3 -c 'print(open(\"main.c\")"
+                                 ".readline(), end=\"\")'"),
+                         "#include <stdio.h>\n")
+
+    def test_new_files_are_the_owners(self):
+        self.ok("mkdir -p a/b && touch a/b/c && ln -s c a/b/d && mkfifo a/p")
+        for root, dirs, files in os.walk(self.w.path):
+            for name in dirs + files:
+                st = os.lstat(os.path.join(root, name))
+                self.assertEqual((st.st_uid, st.st_gid),
+                                 (self.w.uid, self.w.gid), name)
+
+    def test_nothing_else_of_the_parents(self):
+        up = os.path.dirname(self.w.path)
+        self.assertEqual(self.ok("ls " + up), os.path.basename(self.w.path)
+                         + "\n")
+        self.assertEqual(self.bash("touch %s/x" % up)["exit_code"], 1)
+
+    def test_foreign_group_can_be_written(self):
+        path = os.path.join(self.w.path, "foreign")
+        with open(path, "w") as f:
+            f.write("x")
+        os.chown(path, self.w.uid, 54321)
+        os.chmod(path, 0o600)
+        self.assertEqual(self.ok("cat foreign && echo y > foreign && "
+                                 "rm foreign"), "x")
+
+    def test_roots_file_can_not_be_touched(self):
+        path = os.path.join(self.w.path, "roots")
+        with open(path, "w") as f:
+            f.write("x")
+        os.chown(path, 0, 0)
+        os.chmod(path, 0o666)
+        r = self.bash("echo y >> roots")
+        self.assertNotEqual(r["exit_code"], 0)
+        with open(path) as f:
+            self.assertEqual(f.read(), "x")
+        os.unlink(path)
+
+    def test_run_fills_in_the_owner(self):
+        r = self.i.ctl("run", "-w", self.w.path, "--", "sh", "-c",
+                       "pwd; touch byrun")
+        self.assertEqual((r.returncode, r.stdout.decode()),
+                         (0, self.w.path + "\n"), r.stderr)
+        st = os.stat(os.path.join(self.w.path, "byrun"))
+        self.assertEqual((st.st_uid, st.st_gid), (self.w.uid, self.w.gid))
+
+
+class Refused(unittest.TestCase):
+    """A workspace that can't be had is refused, saying why."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        cls.w = Workspace()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+        cls.w.close()
+
+    def refused(self, path, words, uid=None, gid=None):
+        status, body = self.i.request("POST", "/v1/sessions", {
+            "workspace": path,
+            "owner": {"uid": self.w.uid if uid is None else uid,
+                      "gid": self.w.gid if gid is None else gid}})
+        self.assertIn(status, (400, 403, 409), body)
+        self.assertRegex(body["error"]["message"], words)
+        # and the next request works
+        self.assertEqual(self.i.bash("echo ok")["stdout"], "ok\n")
+
+    def test_missing(self):
+        self.refused(self.w.path + "/none", "none|does not exist|No such")
+
+    def test_a_file(self):
+        self.w.write("file", "x")
+        self.refused(self.w.path + "/file", "director")
+
+    def test_another_owner(self):
+        self.refused(self.w.path, "own|uid", uid=23456)
+
+    def test_root_as_owner(self):
+        self.refused(self.w.path, "owner.uid", uid=0)
+
+    def test_symlink_in_the_path(self):
+        link = os.path.join(self.w.top, "link")
+        os.symlink(self.w.path, link)
+        self.refused(link, "link|loop")
+
+    def test_system_directories(self):
+        for path in ("/", "/proc", "/usr", "/etc", "/usr/lib"):
+            self.refused(path, ".")
+
+    def test_not_clean(self):
+        for path in ("relative", self.w.path + "/../x", self.w.path + "//",
+                     "/proc/self/cwd", ""):
+            status, body = self.i.request("POST", "/v1/sessions", {
+                "workspace": path,
+                "owner": {"uid": self.w.uid, "gid": self.w.gid}})
+            self.assertIn(status, (201, 400, 403), (path, body))
+            if path != "":
+                self.assertNotEqual(status, 201, path)
+
+    def test_tmpfs_or_proc_is_told(self):
+        if not os.path.isdir("/dev/shm"):
+            self.skipTest("no /dev/shm")
+        d = "/dev/shm/myelin-test-%d" % os.getpid()
+        os.mkdir(d)
+        os.chown(d, self.w.uid, self.w.gid)
+        try:
+            status, body = self.i.request("POST", "/v1/sessions", {
+                "workspace": d,
+                "owner": {"uid": self.w.uid, "gid": self.w.gid}})
+            # where the kernel can idmap tmpfs it works, elsewhere it is told
+            if status != 201:
+                self.assertRegex(body["error"]["message"], "tmpfs|filesystem"
+                                 "|idmap|/dev")
+        finally:
+            os.rmdir(d)
+
+
+class Patterns(unittest.TestCase):
+    def test_sibling_prefix(self):
+        w = Workspace()
+        evil = w.path + "-evil"
+        os.mkdir(evil)
+        os.chown(evil, w.uid, w.gid)
+        conf = """
+principal user root { preset standard; workspace "%s"; owner any }
+operator user root may approve, audit, manage
+""" % w.path
+        try:
+            with Instance(conf) as i:
+                self.assertTrue(i.session(**w.fields()))
+                status, body = i.request("POST", "/v1/sessions", {
+                    "workspace": evil,
+                    "owner": {"uid": w.uid, "gid": w.gid}})
+                self.assertEqual(status, 403, body)
+                self.assertIn(evil, body["error"]["message"])
+        finally:
+            w.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
