@@ -145,7 +145,7 @@ class Api(unittest.TestCase):
                 (b'{"tool":"bash","tool":"exec","args":{}}', "twice"),
                 (b'{"tool":"bash","args":{},"nosuch":1}', "nosuch"),
                 (b'{"args":{}}', "tool"),
-                (b"[" * 5000, "JSON|json|deep"),
+                (b"[" * 5000, "JSON|32 levels"),
                 (b'{"tool":"bash","args":{},"timeout_ms":10}', "1000"),
                 (b'{"tool":"bash","args":{},"timeout_ms":3600001}', "3600000"),
                 (b'{"tool":"bash","args":{},"wait_ms":60000000}', "50000"),
