@@ -321,7 +321,7 @@ class Workspace:
     def __init__(self, uid=12345, gid=12346):
         parent = os.path.join(BUILD, "tests")
         if not reachable(parent):
-            parent = "/var/tmp"
+            parent = "/tmp"
         self.top = tempfile.mkdtemp(prefix="w-", dir=parent)
         os.chmod(self.top, 0o755)
         self.path = os.path.join(self.top, "src")
