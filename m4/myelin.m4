@@ -27,9 +27,9 @@ AS_IF([test "$enable_hardening" = yes], [
 	AX_APPEND_COMPILE_FLAGS([-fstack-protector-strong -fstack-clash-protection -fcf-protection -ftrivial-auto-var-init=zero -fno-strict-overflow -fno-common -fPIE], [AM_CFLAGS], [-Werror])
 	AX_APPEND_LINK_FLAGS([-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack],
 	    [AM_LDFLAGS], [-Werror])
-	AC_PREPROC_IFELSE([AC_LANG_SOURCE([[
+	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
 #if !defined(__OPTIMIZE__) || defined(_FORTIFY_SOURCE)
-#error
+#error only an optimised build, and not a second time
 #endif
 	]])], [AM_CPPFLAGS="$AM_CPPFLAGS -D_FORTIFY_SOURCE=2"])
 	PIE_LDFLAGS=-pie
