@@ -65,6 +65,7 @@ step_signals(struct builder *b)
 	if (sigprocmask(SIG_SETMASK, &none, NULL) == -1)
 		return (-1);
 	umask(0);
+	(void)prctl(PR_SET_NAME, "neuron-init", 0, 0, 0);
 	return (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
 }
 
