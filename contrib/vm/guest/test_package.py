@@ -1,0 +1,302 @@
+"""The package's life on a Debian 12: installed, used, restarted, purged.
+
+The tests of class Package run in the order of their names and build on each
+other."""
+import glob
+import grp
+import os
+import pwd
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+PAYLOAD = "/srv/payload"
+USERS = {"apid": "_myelin-api", "apid-operator": "_myelin-op",
+         "judged": "_myelin-judge", "policyd": "_myelin-policy"}
+UNIT = "/sys/fs/cgroup/system.slice/myelin.service"
+
+
+def sh(*argv, user=None, timeout=60, **more):
+    if user is not None:
+        argv = ("runuser", "-u", user, "--") + argv
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(argv, stdout=subprocess.PIPE, timeout=timeout,
+                          stderr=subprocess.PIPE, cwd="/", **more)
+
+
+def show(name):
+    out = sh("systemctl", "show", "-p", name, "--value", "myelin").stdout
+    return out.decode().strip()
+
+
+def journal(*options):
+    return sh("journalctl", "-q", "-u", "myelin", "--no-pager", *options) \
+        .stdout.decode(errors="replace")
+
+
+def wait_for(what, seconds):
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def answers():
+    """A call works for alice, who is a member."""
+    r = sh("myelinctl", "run", "--", "id", "-u", user="alice")
+    return r.returncode == 0
+
+
+def processes():
+    """pid: (name, uid) of all that is in the unit's cgroup or below."""
+    found = {}
+    for path in glob.glob(UNIT + "/**/cgroup.procs", recursive=True):
+        with open(path) as f:
+            pids = f.read().split()
+        for pid in pids:
+            try:
+                with open("/proc/%s/status" % pid) as f:
+                    status = f.read()
+            except OSError:
+                continue
+            found[int(pid)] = (
+                re.search(r"^Name:\t(.*)$", status, re.M).group(1),
+                int(re.search(r"^Uid:\t(\d+)", status, re.M).group(1)))
+    return found
+
+
+def mounts():
+    with open("/proc/self/mountinfo") as f:
+        return {l.split()[4] for l in f}
+
+
+class Package(unittest.TestCase):
+    broken = False
+
+    def ok(self, *argv, **more):
+        r = sh(*argv, **more)
+        self.assertEqual(r.returncode, 0, "%s: %s %s\n%s" % (
+            argv, r.stdout[-2000:], r.stderr[-2000:], journal("-n", "40")))
+        return r.stdout.decode(errors="replace")
+
+    def package(self):
+        found = glob.glob(PAYLOAD + "/myelin_*.deb")
+        self.assertEqual(len(found), 1)
+        return found[0]
+
+    def active(self, seconds=60):
+        if not wait_for(lambda: show("ActiveState") == "active", seconds):
+            self.fail("not active:\n" + journal("-n", "60"))
+
+    @classmethod
+    def setUpClass(cls):
+        cls.mounts = mounts()
+        for name in ("alice", "bob", "olga"):
+            sh("useradd", "-m", "-s", "/bin/bash", name)
+
+    def setUp(self):
+        if Package.broken:
+            self.skipTest("the installation failed")
+        sh("systemctl", "reset-failed", "myelin")
+
+    def test_01_installs(self):
+        Package.broken = True
+        begin = time.monotonic()
+        self.ok("apt-get", "-q", "-y", "install", self.package(), timeout=300,
+                env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
+        print("detail installed in %.1f s" % (time.monotonic() - begin))
+        self.active()
+        self.assertEqual(show("NRestarts"), "0", journal())
+        self.assertEqual(show("UnitFileState"), "enabled")
+        Package.broken = False
+
+    def test_02_users_and_groups(self):
+        ids = set()
+        for name in list(USERS.values()) + ["_myelin-egress",
+                                            "_myelin-neuron"]:
+            p = pwd.getpwnam(name)
+            self.assertGreater(p.pw_uid, 0)
+            self.assertIn("nologin", p.pw_shell)
+            ids.add(p.pw_uid)
+        self.assertEqual(len(ids), 6)
+        for name in ("myelin", "myelin-operator"):
+            self.assertEqual(grp.getgrnam(name).gr_mem, [])
+
+    def test_03_files(self):
+        for path, group, mode in (
+                ("/run/myelin", "root", 0o755),
+                ("/run/myelin/api.sock", "myelin", 0o660),
+                ("/run/myelin/operator.sock", "myelin-operator", 0o660),
+                ("/etc/myelin", "root", 0o755),
+                ("/etc/myelin/myelin.conf", "root", 0o644),
+                ("/var/lib/myelin", "root", 0o711),
+                ("/var/lib/myelin/policy", "_myelin-policy", 0o700)):
+            st = os.stat(path)
+            self.assertEqual((st.st_gid, st.st_mode & 0o7777),
+                             (grp.getgrnam(group).gr_gid, mode), path)
+
+    def test_04_configuration_is_checked_by_anybody(self):
+        self.ok("myelind", "-n")
+        self.ok("/usr/sbin/myelind", "-n", user="bob")
+
+    def test_05_processes(self):
+        found = processes()
+        names = {name: uid for name, uid in found.values()}
+        for name, user in USERS.items():
+            self.assertEqual(names.get(name[:15]), pwd.getpwnam(user).pw_uid,
+                             (name, found))
+        for name in ("myelind", "neurond", "maker", "spawner"):
+            self.assertEqual(names.get(name), 0, (name, found))
+
+    def test_06_a_member(self):
+        self.ok("usermod", "-aG", "myelin", "alice")
+        out = self.ok("myelinctl", "run", "--", "id", user="alice")
+        self.assertIn("agent", out)
+        self.assertNotIn("alice", out)
+        r = sh("myelinctl", "run", "--", "sh", "-c", "exit 7", user="alice")
+        self.assertEqual(r.returncode, 7, r.stderr)
+
+    def test_07_a_stranger_is_told_the_group(self):
+        r = sh("myelinctl", "run", "--", "id", user="bob")
+        self.assertEqual(r.returncode, 125, r)
+        self.assertRegex(r.stderr.decode(), r"group \"?myelin\b")
+        self.assertEqual(r.stdout, b"")
+
+    def test_08_a_workspace(self):
+        self.ok("sh", "-c", "mkdir -p ~/src && echo one >~/src/file",
+                user="alice", env={"HOME": "/home/alice", "PATH":
+                                   os.environ["PATH"]})
+        out = self.ok("myelinctl", "run", "-w", "/home/alice/src", "--", "sh",
+                      "-c", "pwd; cat file; echo two >new", user="alice")
+        self.assertEqual(out, "/home/alice/src\none\n")
+        st = os.stat("/home/alice/src/new")
+        self.assertEqual(st.st_uid, pwd.getpwnam("alice").pw_uid)
+
+    def test_09_an_operator(self):
+        r = sh("myelinctl", "status", user="alice")
+        self.assertNotEqual(r.returncode, 0)
+        self.assertRegex(r.stderr.decode(), r"group \"?myelin-operator\b")
+        self.ok("usermod", "-aG", "myelin-operator", "olga")
+        self.assertIn("policyd", self.ok("myelinctl", "status", user="olga"))
+        self.ok("myelinctl", "audit", "verify", user="olga")
+
+    def test_10_memory_of_a_neuron_is_not_the_services(self):
+        before = show("MainPID")
+        r = sh("myelinctl", "run", "--", "python3", "-c",
+               "x = []\nwhile True: x.append(b'x' * (16 << 20))",
+               user="alice", timeout=120)
+        self.assertEqual(r.returncode, 137, r.stderr)
+        time.sleep(2)
+        self.assertEqual((show("ActiveState"), show("MainPID"),
+                          show("Result")), ("active", before, "success"),
+                         journal("-n", "40"))
+        self.assertTrue(answers())
+
+    def test_11_a_dead_process_comes_back(self):
+        main = show("MainPID")
+        for name in ("policyd", "neurond", "judged", "apid"):
+            pid = [p for p, (n, _) in processes().items() if n == name][0]
+            os.kill(pid, signal.SIGKILL)
+            self.assertTrue(wait_for(answers, 30), "%s\n%s" % (
+                name, journal("-n", "40")))
+        self.assertEqual((show("MainPID"), show("NRestarts")), (main, "0"))
+
+    def test_12_restart(self):
+        before = show("MainPID")
+        self.ok("systemctl", "restart", "myelin")
+        self.assertNotEqual(show("MainPID"), before)
+        self.assertTrue(answers(), journal("-n", "40"))
+        self.ok("myelinctl", "audit", "verify", user="olga")
+
+    def test_13_reload(self):
+        if show("CanReload") != "yes":
+            self.skipTest("this version has no reload")
+        before = show("MainPID")
+        self.ok("systemctl", "reload", "myelin")
+        self.assertEqual(show("MainPID"), before)
+        self.assertTrue(answers())
+
+    def test_14_a_bad_configuration_is_named(self):
+        with open("/etc/myelin/conf.d/bad.conf", "w") as f:
+            f.write("# one\nnonsense yes\n")
+        r = sh("myelind", "-n")
+        os.unlink("/etc/myelin/conf.d/bad.conf")
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn(b"/etc/myelin/conf.d/bad.conf:2", r.stderr)
+
+    def test_15_the_watchdog(self):
+        main = int(show("MainPID"))
+        restarts = int(show("NRestarts"))
+        os.kill(main, signal.SIGSTOP)
+        self.assertTrue(wait_for(lambda: int(show("NRestarts")) > restarts,
+                                 120), journal("-n", "20"))
+        self.active()
+        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.assertFalse(os.path.exists("/proc/%d" % main))
+
+    def test_16_a_killed_supervisor(self):
+        for _ in range(2):
+            main = int(show("MainPID"))
+            old = processes()
+            os.kill(main, signal.SIGKILL)
+            self.assertTrue(wait_for(
+                lambda: show("MainPID") not in ("0", str(main)), 60))
+            self.active()
+            self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+            self.assertFalse([p for p in old if os.path.exists("/proc/%d" % p)])
+        self.ok("myelinctl", "audit", "verify", user="olga")
+
+    def test_17_stop_leaves_nothing(self):
+        p = subprocess.Popen(["runuser", "-u", "alice", "--", "myelinctl",
+                              "run", "--", "sh", "-c", "echo up; sleep 600"],
+                             stdin=subprocess.DEVNULL, cwd="/",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(p.stdout.readline(), b"up\n")
+        old = processes()
+        begin = time.monotonic()
+        self.ok("systemctl", "stop", "myelin")
+        self.assertLess(time.monotonic() - begin, 20)
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 125)
+        self.assertEqual(show("Result"), "success", journal("-n", "40"))
+        self.assertFalse([q for q in old if os.path.exists("/proc/%d" % q)])
+        self.assertFalse(os.path.exists(UNIT))
+        self.assertEqual(glob.glob("/sys/fs/cgroup/**/myelin*",
+                                   recursive=True), [])
+        self.assertEqual(mounts() - self.mounts, set())
+        self.assertEqual(os.listdir("/run/myelin"), [])
+        r = sh("myelinctl", "run", "--", "id", user="alice")
+        self.assertEqual(r.returncode, 125)
+
+    def test_18_installed_over(self):
+        self.ok("systemctl", "start", "myelin")
+        before = show("MainPID")
+        self.ok("dpkg", "-i", self.package(), timeout=300)
+        self.active()
+        self.assertNotEqual(show("MainPID"), before)
+        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+
+    def test_19_remove_keeps_state(self):
+        self.ok("apt-get", "-q", "-y", "remove", "myelin", timeout=300)
+        self.assertEqual(processes(), {})
+        self.assertTrue(os.path.exists("/etc/myelin/myelin.conf"))
+        self.assertTrue(os.path.exists("/var/lib/myelin/policy/audit.jsonl"))
+        self.assertFalse(os.path.exists("/usr/sbin/myelind"))
+
+    def test_20_purge(self):
+        self.ok("dpkg", "--purge", "myelin", timeout=300)
+        left = [p for p in ("/etc/myelin", "/var/lib/myelin", "/run/myelin",
+                            "/usr/libexec/myelin", "/usr/share/myelin")
+                if os.path.exists(p)]
+        self.assertEqual(left, [])
+        pwd.getpwnam("_myelin-api")
+        self.assertEqual(sh("systemctl", "--failed", "--no-legend").stdout,
+                         b"")
+
+
+if __name__ == "__main__":
+    unittest.main()
