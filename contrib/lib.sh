@@ -38,7 +38,7 @@ build()
 {
 	dir=$1
 	shift
-	[ -x configure ] || autoreconf -fi >"$LOG" 2>&1 || {
+	[ -x configure ] && [ -f Makefile.in ] || autoreconf -fi >"$LOG" 2>&1 || {
 		tail -n 20 "$LOG" >&2
 		die "autoreconf failed"
 	}
