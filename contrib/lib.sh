@@ -66,3 +66,26 @@ delegate()
 	export MYELIN_DELEGATED=1
 	exec systemd-run --quiet --scope -p Delegate=yes -- "$@"
 }
+
+# The tests act as other users too, who can't walk to a clone below, say, /root.
+# Then everything runs at /mnt, where this mount namespace alone has the clone.
+# $1 is the program at /mnt, the rest its arguments.
+within_reach()
+{
+	dir=$top
+	while [ "$dir" != / ]; do
+		case $(stat -c %A "$dir") in
+		*[xt]) ;;
+		*)	break ;;
+		esac
+		dir=$(dirname "$dir")
+	done
+	[ "$dir" != / ] || return 0
+	[ -z "${MYELIN_MOVED:-}" ] || return 0
+	export MYELIN_MOVED=1
+	# shellcheck disable=SC2016
+	exec unshare --mount --propagation private sh -c '
+		mount --bind "$1" /mnt && cd /mnt || exit 125
+		shift
+		exec "$@"' sh "$top" "$@"
+}

@@ -18,7 +18,8 @@ SIZE = "6G"		# sparse
 # what the tests run.  What a build needs is added: contrib/try is a test.
 PACKAGES = """systemd systemd-sysv libpam-systemd dbus udev kmod login passwd
     procps apparmor libevent-core-2.1-7 libjansson4 libseccomp2 libcap2 libbsd0
-    libmd0 libsqlite3-0 python3 git make gcc libcap2-bin""".split()
+    libmd0 libsqlite3-0 python3 git make gcc libcap2-bin
+    ca-certificates""".split()
 
 # Everything that a root disk and the report's port need; modules.dep adds
 # what these depend on.
@@ -111,9 +112,11 @@ def bootstrap(root, packages, log):
             "\"$1/var/tmp/kernel.deb\" | tar -x -C \"$1\" "
             "--keep-directory-symlink",
             "--customize-hook=rm \"$1/var/tmp/kernel.deb\"",
-            "--customize-hook=chroot \"$1\" depmod \"$(ls \"$1/lib/modules\")\"",
-            "--customize-hook=install -m 755 %s \"$1/usr/local/sbin/"
-            "vm-tests\"" % q(os.path.join(HERE, "guest/bootstrap")),
+            "--customize-hook=chroot \"$1\" depmod "
+            "\"$(ls \"$1/lib/modules\")\"",
+            "--customize-hook=install -m 755 %s "
+            "\"$1/usr/local/sbin/vm-tests\"" %
+            q(os.path.join(HERE, "guest/bootstrap")),
             "--customize-hook=install -m 644 %s \"$1/etc/systemd/system/\"" %
             q(os.path.join(HERE, "guest/vm-tests.service")),
             "--customize-hook=chroot \"$1\" systemctl enable "

@@ -126,6 +126,11 @@ class Package(unittest.TestCase):
         for name in ("myelin", "myelin-operator"):
             self.assertEqual(grp.getgrnam(name).gr_mem, [])
 
+    def test_02_unit_is_sound(self):
+        r = sh("systemd-analyze", "verify", "--man=no",
+               "--recursive-errors=no", "myelin.service")
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+
     def test_03_files(self):
         for path, group, mode in (
                 ("/run/myelin", "root", 0o755),
