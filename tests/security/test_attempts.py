@@ -148,7 +148,17 @@ class Attempts(unittest.TestCase):
             os.close(w)
 
     def test_026_signals(self):
-        self.attempt("signals")
+        r = self.i.bash("true")
+        if "landlock-scopes" in r["layers"]:
+            self.attempt("signals")
+        # Before Landlock's scopes (6.12) the kernel takes a signal to PID 1
+        # and drops it: whatever it said, PID 1 and its neuron live on.
+        s = self.i.session(**self.w.fields())
+        r = self.i.call("exec", {"argv": [
+            os.path.join(self.w.path, "attempts"), "signals"]}, session=s)
+        self.assertEqual(r["state"], "completed", r)
+        self.assertEqual(self.i.bash("echo on", session=s)["stdout"], "on\n")
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_027_trace(self):
         self.attempt("trace", control=False)

@@ -19,7 +19,7 @@
 #include "slice.h"
 #include "unit.h"
 
-#define WAIT		5000
+#define WAIT		60000
 #define TEST_UID	65533
 
 static char root[] = "/tmp/check-judged-XXXXXX";
