@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,22 @@ api_list(const struct options *o, enum plane plane, const char *target,
 /* ---- bodies ---- */
 
 /*
+ * The group of new files: the directory's, but never root's.  A directory that
+ * was given away by "chown USER" alone still has that one.
+ */
+static gid_t
+owner_group(const struct stat *st)
+{
+	const struct passwd *pw;
+
+	if (st->st_gid != 0)
+		return (st->st_gid);
+	pw = getpwuid(st->st_uid);
+	return (pw != NULL && pw->pw_gid != 0 ? pw->pw_gid :
+	    (gid_t)st->st_uid);
+}
+
+/*
  * A root who may name any owner names the directory's, so that files in it
  * stay its owner's.  Others may not name one, and need not.
  */
@@ -256,7 +273,7 @@ put_owner(const char *path, json_t *body)
 		return (-1);
 	}
 	json_object_set_new(body, "owner", json_pack("{s:I,s:I}", "uid",
-	    (json_int_t)st.st_uid, "gid", (json_int_t)st.st_gid));
+	    (json_int_t)st.st_uid, "gid", (json_int_t)owner_group(&st)));
 	return (0);
 }
 

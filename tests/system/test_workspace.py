@@ -102,6 +102,18 @@ class Checkout(unittest.TestCase):
         st = os.stat(os.path.join(self.w.path, "byrun"))
         self.assertEqual((st.st_uid, st.st_gid), (self.w.uid, self.w.gid))
 
+    def test_run_never_takes_roots_group(self):
+        """A directory given away by "chown USER" alone."""
+        w = Workspace(uid=12345, gid=0)
+        try:
+            r = self.i.ctl("run", "-w", w.path, "--", "touch", "new")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            st = os.stat(os.path.join(w.path, "new"))
+            self.assertEqual(st.st_uid, 12345)
+            self.assertNotEqual(st.st_gid, 0)
+        finally:
+            w.close()
+
 
 class Refused(unittest.TestCase):
     """A workspace that can't be had is refused, saying why."""
