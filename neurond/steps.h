@@ -47,7 +47,8 @@ ROW(CLONE,	"no process could be started")				\
 ROW(STDIO,	"standard input and output could not be set up")	\
 ROW(CONFINE,	"the call could not be confined")			\
 ROW(EXEC,	"the program can't be executed")			\
-ROW(BUSY,	"init knows no free run")
+ROW(BUSY,	"init knows no free run")				\
+ROW(DIED,	"the process died before its program ran")
 
 enum run_where {
 #define ROW(sym, words)	RUN_AT_##sym,

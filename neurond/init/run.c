@@ -165,6 +165,8 @@ execute(char *const *argv, char *const *env)
 
 	if (argv[0][0] == '\0')
 		fail(RUN_AT_EXEC, ENOENT);
+	/* From here on an end is the program's, unless fail() says else. */
+	shared->where = RUN_AT_COUNT;
 	if (strchr(argv[0], '/') != NULL) {
 		execve(argv[0], argv, env);
 		fail(RUN_AT_EXEC, errno);
@@ -247,7 +249,8 @@ run_start(const struct native *native, const struct run_request *req,
 	env = run_environment(req, rb->env, rb->envc);
 	failure->error = (uint32_t)errno;
 	if (env != NULL) {
-		shared->where = RUN_AT_COUNT;
+		shared->where = RUN_AT_DIED;
+		shared->error = ECHILD;
 		failure->where = RUN_AT_CLONE;
 		pid = sys_clone3(&args);
 		if (pid == 0)
