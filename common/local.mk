@@ -33,6 +33,7 @@ COMMON_TESTS = \
 	tests/unit/check_codec \
 	tests/unit/check_imsg \
 	tests/unit/check_limits \
+	tests/unit/check_proc_death \
 	tests/unit/check_slice
 check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
@@ -44,6 +45,10 @@ tests_unit_check_imsg_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_limits_SOURCES = tests/unit/check_limits.c tests/unit/unit.h
 tests_unit_check_limits_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_limits_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
+tests_unit_check_proc_death_SOURCES = tests/unit/check_proc_death.c \
+	tests/unit/unit.h
+tests_unit_check_proc_death_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_proc_death_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_slice_SOURCES = tests/unit/check_slice.c tests/unit/unit.h
 tests_unit_check_slice_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_slice_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)

@@ -111,6 +111,14 @@ struct proc_drop {
 /* Drops for good and proves it; fatal where anything is missing. */
 void	proc_drop(const struct proc_drop *);
 
+/*
+ * Dies with the parent, however stuck: at once, or, with PROC_ROOT, which has
+ * to take its neurons down and does so at its control channel's end, after
+ * PROC_GRACE seconds.  A change of ids or capabilities undoes it.
+ */
+#define PROC_GRACE	5
+void	proc_die_with_parent(unsigned flags);
+
 /* no_new_privs and the filter alone, for a program run by a person. */
 void	proc_confine(const struct proc_syscall *, size_t);
 

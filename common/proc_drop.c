@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/close_range.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,6 +143,31 @@ drop_rlimits(const struct proc_drop *d)
 		limit(RLIMIT_NPROC, 0, "nproc");
 }
 
+/* The parent's death, told by the kernel; the next one of these kills. */
+static void
+on_parent_death(int sig)
+{
+	(void)signal(sig, SIG_DFL);
+	(void)alarm(PROC_GRACE);
+}
+
+void
+proc_die_with_parent(unsigned flags)
+{
+	struct sigaction sa = { .sa_handler = on_parent_death,
+	    .sa_flags = SA_RESTART };
+	int sig = SIGKILL;
+
+	if (flags & PROC_ROOT) {
+		sig = SIGALRM;
+		if (sigaction(sig, &sa, NULL) == -1)
+			fatal("drop: SIGALRM");
+	}
+	/* A parent that died before this shows as a closed channel. */
+	if (prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0) == -1)
+		fatal("drop: the parent's death signal");
+}
+
 void
 proc_drop(const struct proc_drop *d)
 {
@@ -158,6 +184,7 @@ proc_drop(const struct proc_drop *d)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		fatal("drop: no_new_privs");
+	proc_die_with_parent(d->flags);
 	drop_rlimits(d);
 	if (close_range((unsigned)d->keep_fd + 1, ~0U, 0) == -1)
 		fatal("drop: close_range");

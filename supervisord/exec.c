@@ -41,8 +41,8 @@ signals_reset(void)
 /*
  * Nothing outlives the supervisor: every child ends at its control channel's
  * end, and one that hangs is killed by the kernel.  setresuid(2) forgets this
- * setting, so proc_drop's processes have it until then only; neurond, which
- * has to take its neurons down with it, is left to end by itself.
+ * setting, and proc_drop makes it again; neurond, which has to take its neurons
+ * down with it, gets a few seconds there.
  */
 static void
 die_with(const struct child *c, pid_t parent)
