@@ -12,7 +12,11 @@ common_libcore_a_SOURCES = \
 	common/log.c common/log.h \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
-	common/runblock.c common/runblock.h
+	common/runblock.c common/runblock.h \
+	common/fault.h
+if FAULTS
+common_libcore_a_SOURCES += common/fault.c
+endif
 
 common_libcommon_a_SOURCES = \
 	common/imsg_event.c \

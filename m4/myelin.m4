@@ -65,6 +65,17 @@ AS_IF([test "$enable_fuzzers" = yes], [
 AM_CONDITIONAL([FUZZERS], [test "$enable_fuzzers" = yes])
 ])
 
+# Points where a process kills itself on a test's word (common/fault.h).
+AC_DEFUN([MYELIN_ENABLE_FAULTS], [
+AC_ARG_ENABLE([faults], [AS_HELP_STRING([--enable-faults],
+    [build in points where tests kill processes; never for use])],
+    [], [enable_faults=no])
+AS_IF([test "$enable_faults" = yes], [
+	AC_DEFINE([WITH_FAULTS], [1], [Built with fault points.])
+])
+AM_CONDITIONAL([FAULTS], [test "$enable_faults" = yes])
+])
+
 # Every PID 1 of a neuron is a copy of the spawner: static, it has the fewest
 # pages.  A sanitizer can't be linked in that way, nor where libc.a is missing.
 AC_DEFUN([MYELIN_STATIC_SPAWNER], [
@@ -92,6 +103,7 @@ myelin $PACKAGE_VERSION
   hardening     $enable_hardening
   sanitizers    $enable_sanitizers
   fuzzers       $enable_fuzzers
+  fault points  $enable_faults
   warnings      errors: $enable_werror
   unit tests    $have_check
   prefix        $prefix

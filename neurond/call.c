@@ -17,6 +17,7 @@
 
 #include "call.h"
 #include "call_end.h"
+#include "fault.h"
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
@@ -81,7 +82,9 @@ finish(struct call *c)
 {
 	struct neuron *n = c->neuron;
 
+	FAULT("run.drained");
 	call_report(c);
+	FAULT("run.reported");
 	call_free(c);
 	if (n->state == NEURON_UP_)
 		calls_start(n);
@@ -146,6 +149,7 @@ static void
 kill_leaf(struct call *c)
 {
 	(void)cg_kill(leaf_fd(c));
+	FAULT("run.killed");
 	c->stage = STAGE_GIVE_UP;
 	set_clock(c, GIVE_UP);
 }
@@ -258,6 +262,7 @@ start(struct call *c, int leaf)
 		finish(c);
 		return;
 	}
+	FAULT("run.run");
 	c->leaf = leaf;
 	n->leaves |= 1U << leaf;
 	c->run = ++next_run;
@@ -280,6 +285,7 @@ start(struct call *c, int leaf)
 	set_clock(c, c->req.timeout);
 	/* A failure is the channel's death, which ends the neuron. */
 	channel_send(n->channel, m);
+	FAULT("run.sent");
 }
 
 static struct call *
@@ -323,6 +329,7 @@ call_launch(struct call_request *req)
 	if ((c = calloc(1, sizeof(*c))) == NULL ||
 	    (c->clock = evtimer_new(proc_base(), on_clock, c)) == NULL)
 		fatal("call");
+	FAULT("run.launched");
 	c->launched = now_us();
 	c->req = *req;
 	c->neuron = n;
@@ -385,6 +392,7 @@ call_started(struct neuron *n, uint32_t run)
 
 	if (c == NULL || c->state != CALL_SENT)
 		return (-1);
+	FAULT("run.started");
 	c->started = now_us();
 	c->state = CALL_RUNNING;
 	m = imsg_new(MSG_STARTED);
@@ -412,6 +420,7 @@ call_ended(struct neuron *n, uint32_t run, int code, int sig, uint64_t peak)
 
 	if (c == NULL || c->state != CALL_RUNNING)
 		return (-1);
+	FAULT("run.ended");
 	c->code = code;
 	c->sig = sig;
 	c->peak = peak;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper.h"
 #include "helper_main.h"
 #include "launch.h"
@@ -125,6 +126,10 @@ execute(const struct helper *h, int channel)
 		close(HELPER_LOG_FD);
 	else if (dup2(log, HELPER_LOG_FD) == -1)
 		_exit(1);
+#ifdef WITH_FAULTS
+	if (dup2(fault_fd(), HELPER_FAULT_FD) == -1)
+		_exit(1);
+#endif
 	execveat(program, "", argv, env, AT_EMPTY_PATH);
 	_exit(1);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper_main.h"
 #include "log.h"
 
@@ -36,6 +37,10 @@ helper_start(int argc, char **argv, const char *name, enum channel_kind kind,
 	(void)prctl(PR_SET_NAME, name, 0, 0, 0);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		fatal("dumpable");
+#ifdef WITH_FAULTS
+	fault_map(HELPER_FAULT_FD);
+	close(HELPER_FAULT_FD);
+#endif
 	(void)fcntl(HELPER_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	/* An end between neurond's fork and this shows as a closed channel. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper_main.h"
 #include "log.h"
 #include "maker.h"
@@ -101,8 +102,10 @@ on_ns_make(void *arg, struct imsg *m)
 	kuid = imsg_get_u32(m);
 	if (imsg_end(m) == -1 || kuid == 0)
 		return (-1);
+	FAULT("maker.asked");
 	if (worker_start(MSG_NS_MADE, slot, generation) == 0)
 		maker_ns(slot, generation, kuid);
+	FAULT("maker.forked");
 	return (0);
 }
 
@@ -131,8 +134,10 @@ on_walk(void *arg, struct imsg *m)
 	imsg_get_str(m, w.path, sizeof(w.path));
 	if (imsg_end(m) == -1 || w.kuid == 0 || w.uid == 0)
 		return (-1);
+	FAULT("maker.walk-asked");
 	if (worker_start(MSG_WALKED, w.slot, w.generation) == 0)
 		maker_walk(&w);
+	FAULT("maker.walk-forked");
 	return (0);
 }
 
@@ -234,6 +239,7 @@ main(int argc, char **argv)
 	    sigaction(SIGCHLD, &sa, NULL) == -1)
 		fatal("signals");
 	maker_channel(channel);
+	FAULT("maker.start");
 	helper_up(channel, 0, 0, NULL);
 	serve();
 	return (0);

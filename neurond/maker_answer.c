@@ -3,6 +3,7 @@
  */
 #include <unistd.h>
 
+#include "fault.h"
 #include "maker.h"
 
 static struct channel *channel;
@@ -33,5 +34,6 @@ maker_answer(struct imsg *m)
 
 	if (r == 0)
 		r = channel_flush_wait(channel, 1000);
+	FAULT("worker.answered");
 	_exit(r == 0 ? 0 : 1);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "maker.h"
 #include "steps.h"
 #include "sys.h"
@@ -47,6 +48,7 @@ userns_child(int go, int (*inside)(void))
 
 	if (read(go, &byte, 1) != 1)
 		_exit(EPIPE);
+	FAULT("worker.userns-child");
 	errno = EIO;
 	r = inside == NULL ? 0 : inside();
 	_exit(r == 0 ? 0 : errno);
@@ -103,6 +105,7 @@ userns_make(const char *uids, const char *gids, int (*inside)(void),
 		errno = saved;
 		return (-1);
 	}
+	FAULT("worker.userns-parent");
 	if ((dir = proc_dir(pid)) != -1 &&
 	    write_maps(dir, uids, gids, step) == 0 &&
 	    write(go[1], "", 1) == 1)
@@ -172,12 +175,14 @@ maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid)
 	if (unshare(CLONE_NEWNET) == 0 && loopback_up() == 0 &&
 	    (net = open("/proc/thread-self/ns/net",
 	    O_RDONLY | O_CLOEXEC)) != -1) {
+		FAULT("worker.netns");
 		snprintf(map, sizeof(map), "%d %u 1", AGENT_UID, kuid);
 		user = userns_make(map, map, no_namespaces, &step);
 	}
 	if (user == -1)
 		maker_answer(maker_reply(MSG_NS_MADE, slot, generation,
 		    errno, step));
+	FAULT("worker.made");
 	m = maker_reply(MSG_NS_MADE, slot, generation, 0, "");
 	imsg_put_fd(m, user);
 	imsg_put_fd(m, net);

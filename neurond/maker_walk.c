@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "maker.h"
 #include "sys.h"
 
@@ -204,11 +205,13 @@ maker_walk(const struct walk *w)
 	if ((ns = idmap_ns(w, &step)) == -1 || become(w) == -1)
 		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,
 		    errno, step));
+	FAULT("worker.owner");
 	fd = walk(w->path);
 	why = fd == -1 ? walk_words(errno) : unfit(fd, w);
 	if (why != NULL)
 		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,
 		    WALK_REFUSED, why));
+	FAULT("worker.walked");
 	m = maker_reply(MSG_WALKED, w->slot, w->generation, 0, "");
 	imsg_put_fd(m, fd);
 	imsg_put_fd(m, ns);

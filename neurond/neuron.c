@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "fault.h"
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
@@ -126,6 +127,7 @@ send_gone(const char *id, unsigned cause, const char *why)
 static void
 neuron_free(struct neuron *n)
 {
+	FAULT("neuron.removed");
 	TAILQ_REMOVE(&neurons, n, entry);
 	send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
 	if (n->pidfd != -1)
@@ -202,6 +204,7 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 		log_warnx("neuron %s: %s", n->id, n->why);
 	calls_end_all(n, was == NEURON_UP_, cause, n->why);
 	kill_all(n);
+	FAULT("neuron.killed");
 	channel_free(n->channel);
 	n->channel = NULL;
 	n->asked = now_us();
@@ -289,6 +292,7 @@ neuron_make(const struct neuron_request *req)
 	const char *why = refused(req, &limits);
 	struct neuron *n;
 
+	FAULT("neuron.asked");
 	if (why != NULL && limits == NULL)
 		limits = settings_profile("default");
 	n = neuron_new(req, limits);
@@ -357,6 +361,7 @@ start_build(struct neuron *n)
 		    strerrordesc_np(errno));
 		return;
 	}
+	FAULT("neuron.build");
 	set_state(n, NEURON_BUILDING);
 	n->channel = neuron_init_channel(n, fds[0]);
 	m = imsg_new(MSG_BUILD);
@@ -382,6 +387,7 @@ start_build(struct neuron *n)
 	n->tree = -1;
 	if (helper_send(HELPER_SPAWNER, m) == -1)
 		neuron_end(n, GONE_FAILED, "the spawner is gone");
+	FAULT("neuron.build-sent");
 	slots_poke();
 }
 
@@ -402,6 +408,7 @@ try_build(struct neuron *n)
 	set_state(n, NEURON_WALKING);
 	if (send_walk(n) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
+	FAULT("neuron.walk-sent");
 }
 
 void
@@ -452,6 +459,7 @@ walked(struct neuron *n, int dir, int user_ns)
 		    why);
 		return;
 	}
+	FAULT("neuron.walked");
 	n->device = st.st_dev;
 	n->inode = st.st_ino;
 	set_state(n, NEURON_WAITING);
@@ -508,6 +516,7 @@ neuron_on_built(void *arg, struct imsg *m)
 		    "%s", strerrordesc_np((int)error));
 		return (0);
 	}
+	FAULT("neuron.built");
 	n->pidfd = imsg_claim_fd(m, 0);
 	n->built = 1;
 	/* ESRCH: it died, and was reaped before we knew whose it was. */

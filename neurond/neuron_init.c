@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "fault.h"
 #include "imsg.h"
 #include "launch.h"
 #include "layers.h"
@@ -36,6 +37,7 @@ up(struct neuron *n)
 	uint64_t took = now_us() - n->asked;
 	struct imsg *m = imsg_new(MSG_NEURON_UP);
 
+	FAULT("neuron.ready");
 	event_del(n->timer);
 	n->state = NEURON_UP_;
 	n->was_up = 1;
@@ -45,6 +47,7 @@ up(struct neuron *n)
 	imsg_put_u32(m, (uint32_t)took);
 	imsg_put_str(m, n->id);
 	launch_send(m);
+	FAULT("neuron.up");
 	calls_start(n);
 }
 

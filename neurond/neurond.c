@@ -10,6 +10,7 @@
 
 #include "cgroup.h"
 #include "checks.h"
+#include "fault.h"
 #include "helper.h"
 #include "launch.h"
 #include "log.h"
@@ -91,6 +92,10 @@ role_commit(void)
 	settings_set(s);
 	if (!self.started)
 		first_start();
+#ifdef WITH_FAULTS
+	if (fault_open(s->state) == -1)
+		fatal("fault points");
+#endif
 	helper_program(HELPER_MAKER, slice_claim(s, "maker"));
 	helper_program(HELPER_SPAWNER, slice_claim(s, "spawner"));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper.h"
 #include "imsg.h"
 #include "log.h"
@@ -96,6 +97,7 @@ make(struct slot *s)
 		unmake(s);
 		return (-1);
 	}
+	FAULT("slot.cgroups");
 	s->limits = *limits;
 	m = imsg_new(MSG_NS_MAKE);
 	imsg_put_u32(m, s->n);
@@ -107,6 +109,7 @@ make(struct slot *s)
 	}
 	s->state = SLOT_MAKING;
 	slots.making++;
+	FAULT("slot.asked");
 	return (0);
 }
 
@@ -206,6 +209,7 @@ slot_on_ns_made(void *arg, struct imsg *m)
 		arm(RETRY_US);
 		return (0);
 	}
+	FAULT("slot.made");
 	s->user_ns = imsg_claim_fd(m, 0);
 	s->net_ns = imsg_claim_fd(m, 1);
 	s->state = SLOT_READY;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper_main.h"
 #include "imsg.h"
 #include "log.h"
@@ -59,10 +60,13 @@ spawn(struct build_request *req)
 	};
 	pid_t pid;
 
+	FAULT("spawner.asked");
 	pid = sys_clone3(&args);
 	if (pid == 0)
 		build_child(&native, req);
+	FAULT("spawner.cloned");
 	built(req, pid, pidfd, pid == -1 ? errno : 0);
+	FAULT("spawner.answered");
 }
 
 static int
@@ -141,9 +145,11 @@ main(int argc, char **argv)
 	int error;
 
 	channel = helper_start(argc, argv, "spawner", CH_SPAWNER, &ops);
+	FAULT("spawner.start");
 	errno = 0;
 	failed = prepare();
 	error = failed == NULL ? 0 : errno != 0 ? errno : EOPNOTSUPP;
+	FAULT("spawner.prepared");
 	helper_up(channel, native.abi, error, failed);
 	while (channel_dispatch_wait(channel, -1) != -1)
 		continue;

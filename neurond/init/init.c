@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "imsg.h"
 #include "../native/build.h"
 #include "init.h"
@@ -82,6 +83,7 @@ on_run(void *arg, struct imsg *m)
 	imsg_get_str(m, req.call, sizeof(req.call));
 	if (imsg_end(m) == -1)
 		return (-1);
+	FAULT("init.run");
 	req.block = imsg_claim_fd(m, 0);
 	req.out = imsg_claim_fd(m, 1);
 	req.err = imsg_claim_fd(m, 2);
@@ -95,11 +97,13 @@ on_run(void *arg, struct imsg *m)
 		failed(run, &failure);
 		return (0);
 	}
+	FAULT("init.cloned");
 	r->pid = pid;
 	r->run = run;
 	reply = imsg_new(MSG_RUN_STARTED);
 	imsg_put_u32(reply, run);
 	channel_send(init.channel, reply);
+	FAULT("init.started");
 	return (0);
 }
 
@@ -147,7 +151,9 @@ reap(void)
 		for (i = 0; i < NEURON_RUNNING_MAX; i++) {
 			if (init.running[i].pid != pid)
 				continue;
+			FAULT("init.reaped");
 			ended(&init.running[i], status, &ru);
+			FAULT("init.ended");
 			init.running[i].pid = 0;
 		}
 	}
@@ -200,9 +206,11 @@ init_main(const struct native *native, int control, const char *workspace,
 	    sigprocmask(SIG_BLOCK, &block, NULL) == -1 ||
 	    sigaction(SIGCHLD, &sa, NULL) == -1)
 		_exit(1);
+	FAULT("init.built");
 	m = imsg_new(MSG_INIT_READY);
 	imsg_put_u64(m, layers);
 	channel_send(init.channel, m);
+	FAULT("init.ready");
 	serve();
 	/* neurond is gone or wants us gone: the kernel kills the rest. */
 	_exit(0);

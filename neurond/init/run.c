@@ -18,6 +18,7 @@
 
 #include "codec.h"
 #include "env.h"
+#include "fault.h"
 #include "runblock.h"
 #include "../native/build.h"
 #include "../native/filter.h"
@@ -200,11 +201,13 @@ child(const struct native *native, const struct run_request *req,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)setsid();
 	(void)umask(022);
+	FAULT("child.start");
 	stdio(req);
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
 	confine(native);
+	FAULT("child.confined");
 	execute(rb->argv, env);
 	_exit(127);
 }

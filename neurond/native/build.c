@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
 #include "imsg.h"
 #include "layers.h"
 #include "log.h"
@@ -497,8 +498,10 @@ build_child(struct native *native, struct build_request *req)
 	struct builder b = { .native = native, .req = req, .prefix = "" };
 	unsigned i;
 
-	for (i = 0; i < STEP_COUNT; i++)
+	for (i = 0; i < STEP_COUNT; i++) {
+		FAULT_STEP("build", i);
 		if (steps[i](&b) == -1)
 			build_failed(req->control, i, errno);
+	}
 	init_main(native, req->control, req->workspace, b.layers);
 }
