@@ -451,11 +451,16 @@ imsg_write(struct channel *ch, struct imsg *m)
 
 /*
  * The other end is gone for writing, yet may have left us words to read
- * (CONFIG_BAD, then exit): reading goes on to the end and says "closed".
+ * (CONFIG_BAD, then exit): reading goes on to the end and says "closed".  Any
+ * other error is our own: a channel that can only listen serves nobody.
  */
 static void
-channel_shut(struct channel *ch)
+channel_shut(struct channel *ch, int error)
 {
+	if (error != EPIPE && error != ECONNRESET) {
+		channel_die(ch, "send: %s", strerror(error));
+		return;
+	}
 	ch->shut = 1;
 	channel_drop_queue(ch);
 }
@@ -470,7 +475,7 @@ channel_flush(struct channel *ch)
 		case 0:
 			return (0);
 		case -1:
-			channel_shut(ch);
+			channel_shut(ch, errno);
 			return (-1);
 		default:
 			break;
@@ -514,9 +519,9 @@ channel_send(struct channel *ch, struct imsg *m)
 	if (TAILQ_EMPTY(&ch->queue))
 		sent = imsg_write(ch, m);
 	if (sent != 0) {
-		imsg_free(m);
 		if (sent == -1)
-			channel_shut(ch);
+			channel_shut(ch, errno);
+		imsg_free(m);
 		return (sent == -1 ? -1 : 0);
 	}
 	TAILQ_INSERT_TAIL(&ch->queue, m, entry);

@@ -59,13 +59,16 @@ spawn(struct build_request *req)
 		.cgroup = (uint64_t)req->cgroup
 	};
 	pid_t pid;
+	int error;
 
 	FAULT("spawner.asked");
 	pid = sys_clone3(&args);
 	if (pid == 0)
 		build_child(&native, req);
+	error = pid == -1 ? errno : 0;
 	FAULT("spawner.cloned");
-	built(req, pid, pidfd, pid == -1 ? errno : 0);
+	/* The kernel may have written a number before it gave up. */
+	built(req, pid, pid == -1 ? -1 : pidfd, error);
 	FAULT("spawner.answered");
 }
 
@@ -152,6 +155,6 @@ main(int argc, char **argv)
 	FAULT("spawner.prepared");
 	helper_up(channel, native.abi, error, failed);
 	while (channel_dispatch_wait(channel, -1) != -1)
-		continue;
+		(void)channel_flush_wait(channel, -1);
 	return (0);
 }

@@ -122,6 +122,30 @@ class Restart(unittest.TestCase):
                     self.assertEqual(f.read().split(), [], path)
 
 
+class Cancels(unittest.TestCase):
+    def test_neurons_that_are_dropped_while_they_are_built(self):
+        """A clone into a cgroup that is gone fails; the spawner works on."""
+        with Instance() as i:
+            spawner = i.pid("spawner")
+
+            def flood():
+                for _ in range(80):
+                    status, call = i.request("POST", "/v1/calls", {
+                        "tool": "bash", "args": {"command": "sleep 30"}})
+                    self.assertEqual(status, 202, call)
+                    i.request("POST", "/v1/calls/%s/cancel" % call["call"],
+                              {})
+            threads = [threading.Thread(target=flood) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            begin = time.monotonic()
+            self.assertEqual(i.bash("echo on")["stdout"], "on\n")
+            self.assertLess(time.monotonic() - begin, 4)
+            self.assertEqual(i.pid("spawner"), spawner)
+
+
 class Clients(unittest.TestCase):
     def test_a_waiting_client_is_told(self):
         with Instance(extra="\nrestart-window 1s\n") as i:

@@ -515,6 +515,27 @@ START_TEST(what_breaks_the_table_is_not_sent)
 }
 END_TEST
 
+/* Never deaf on one side: a channel that can't send any more is dead. */
+START_TEST(what_the_kernel_refuses_to_send_kills_the_channel)
+{
+	struct bench b;
+	struct imsg *m;
+
+	setup(&b, CH_SPAWNER, END_B);
+	m = imsg_new(MSG_BUILT);
+	imsg_put_u32(m, 0);
+	imsg_put_u32(m, 0);
+	imsg_put_i32(m, 2);
+	imsg_put_u32(m, 0);
+	imsg_put_fd(m, 1 << 20);	/* no descriptor at all */
+	ck_assert_int_eq(channel_send(b.ch, m), -1);
+	ck_assert_ptr_nonnull(channel_reason(b.ch));
+	ck_assert_ptr_nonnull(strstr(channel_reason(b.ch), "send"));
+	ck_assert_int_eq(channel_dispatch_wait(b.ch, 0), -1);
+	teardown(&b);
+}
+END_TEST
+
 START_TEST(last_words_are_heard)
 {
 	struct bench b;
@@ -563,6 +584,7 @@ suite(void)
 	tcase_add_test(tc, ten_thousand_messages_arrive_in_order);
 	tcase_add_test(tc, a_queue_has_a_bound);
 	tcase_add_test(tc, what_breaks_the_table_is_not_sent);
+	tcase_add_test(tc, what_the_kernel_refuses_to_send_kills_the_channel);
 	tcase_add_test(tc, last_words_are_heard);
 	suite_add_tcase(s, tc);
 	return (s);
