@@ -2,6 +2,7 @@
  * Starting and restarting neurond's helpers.
  */
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <event2/event.h>
 #include <errno.h>
@@ -108,7 +109,8 @@ execute(const struct helper *h, int channel)
 	char *const argv[] = { (char *)(uintptr_t)h->name, NULL };
 	char *const env[] = { NULL };
 	sigset_t none;
-	int program, log, sig;
+	struct stat st;
+	int program, log = -1, sig;
 
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
@@ -118,7 +120,9 @@ execute(const struct helper *h, int channel)
 	/* Out of the way of 3 and 4, then into place. */
 	channel = fcntl(channel, F_DUPFD_CLOEXEC, 10);
 	program = fcntl(h->program, F_DUPFD_CLOEXEC, 10);
-	log = fcntl(PROC_LOG_FD, F_DUPFD_CLOEXEC, 10);
+	/* Without a log's socket the number is something of ours. */
+	if (fstat(PROC_LOG_FD, &st) == 0 && S_ISSOCK(st.st_mode))
+		log = fcntl(PROC_LOG_FD, F_DUPFD_CLOEXEC, 10);
 	if (channel == -1 || program == -1 ||
 	    dup2(channel, HELPER_CHANNEL_FD) == -1)
 		_exit(1);

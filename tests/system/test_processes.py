@@ -74,6 +74,17 @@ class Drop(unittest.TestCase):
             else:
                 self.assertNotIn("etc", os.listdir(root))
 
+    def test_descriptors_of_the_helpers(self):
+        """stdio and their channel, and the log's socket if there is one."""
+        for name in HELPERS:
+            pid = self.processes[name]["pid"]
+            for fd in os.listdir("/proc/%d/fd" % pid):
+                target = os.readlink("/proc/%d/fd/%s" % (pid, fd))
+                if int(fd) > 2:
+                    self.assertTrue(target.startswith("socket:"),
+                                    (name, fd, target))
+                    self.assertLessEqual(int(fd), 4, (name, target))
+
     def test_not_dumpable(self):
         for name in self.dropped():
             st = os.stat("/proc/%d/mem" % self.processes[name]["pid"])
