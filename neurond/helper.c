@@ -292,6 +292,17 @@ helper_is_up(enum helper_which which)
 	    helpers[which].channel != NULL);
 }
 
+void
+helper_hangs(enum helper_which which)
+{
+	struct helper *h = &helpers[which];
+
+	if (!helper_is_up(which))
+		return;
+	log_warnx("%s (pid %d) does not answer: killed", h->name, (int)h->pid);
+	kill(h->pid, SIGKILL);
+}
+
 int
 helpers_up(void)
 {

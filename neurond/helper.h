@@ -17,6 +17,8 @@ void	helper_program(enum helper_which, int fd);
 /* Sends to it if it is up; frees the message.  0, or -1. */
 int	helper_send(enum helper_which, struct imsg *);
 int	helper_is_up(enum helper_which);
+/* It owes an answer for too long: killed, and so started again. */
+void	helper_hangs(enum helper_which);
 /* 1 if both are. */
 int	helpers_up(void);
 /* HELPER rows for a policyd that is new. */

@@ -212,6 +212,17 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 	set_timer(n, 0);
 }
 
+/* Each answers within 2 seconds: in 5 the one it waits for is stuck. */
+static void
+blame(const struct neuron *n)
+{
+	if (n->state == NEURON_WALKING ||
+	    (n->state == NEURON_WAITING && slots_making() > 0))
+		helper_hangs(HELPER_MAKER);
+	if (n->state == NEURON_BUILDING && !n->built)
+		helper_hangs(HELPER_SPAWNER);
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -219,6 +230,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (n->state != NEURON_DYING)
+		blame(n);
 	if (n->state == NEURON_DYING)
 		dying(n);
 	else if (n->state == NEURON_WAITING)

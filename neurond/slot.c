@@ -46,6 +46,12 @@ slots_ready(void)
 	return (slots.ready);
 }
 
+unsigned
+slots_making(void)
+{
+	return (slots.making);
+}
+
 struct slot *
 slot_find(uint32_t n, uint32_t generation)
 {

@@ -42,6 +42,8 @@ struct slot *slot_find(uint32_t n, uint32_t generation);
 void	slots_poke(void);
 /* How many are ready. */
 unsigned slots_ready(void);
+/* How many the maker works on. */
+unsigned slots_making(void);
 void	slots_maker_down(void);
 /* Message handler. */
 int	slot_on_ns_made(void *, struct imsg *);

@@ -5,8 +5,8 @@ import threading
 import time
 import unittest
 
-from harness import (HELPERS, NAMES, Instance, cgroups_of, descendants_of,
-                     wait_for)
+from harness import (HELPERS, NAMES, Instance, Workspace, cgroups_of,
+                     descendants_of, wait_for)
 
 
 class Restart(unittest.TestCase):
@@ -120,6 +120,30 @@ class Restart(unittest.TestCase):
             if os.path.exists(procs) and "/n-" in path:
                 with open(procs) as f:
                     self.assertEqual(f.read().split(), [], path)
+
+
+class Hung(unittest.TestCase):
+    """A helper that is there and does not answer."""
+
+    def hang(self, name, **more):
+        with Instance() as i:
+            pid = i.pid(name)
+            os.kill(pid, signal.SIGSTOP)
+            r = i.bash("echo on", **more)
+            self.assertEqual((r["state"], r["reason"]),
+                             ("failed", "launch_failed"), r)
+            wait_for(lambda: i.pid(name) not in (0, pid), 5)
+            begin = time.monotonic()
+            self.assertEqual(i.bash("echo on", **more)["stdout"], "on\n")
+            self.assertLess(time.monotonic() - begin, 4)
+
+    def test_spawner(self):
+        self.hang("spawner")
+
+    def test_maker(self):
+        w = Workspace()
+        self.addCleanup(w.close)
+        self.hang("maker", **w.fields())
 
 
 class Cancels(unittest.TestCase):
