@@ -11,4 +11,4 @@ check-programs: all
 
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c
-EXTRA_DIST += tests/bench/run tests/bench/noop.c
+EXTRA_DIST += tests/bench/run tests/bench/noop.c tests/soak/soak
