@@ -185,23 +185,16 @@ dying(struct neuron *n)
 	set_timer(n, n->wait);
 }
 
-void
-neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
+/* Takes why over. */
+static void
+begin_to_die(struct neuron *n, unsigned cause, char *why)
 {
 	enum neuron_state was = n->state;
-	va_list ap;
 
-	if (was == NEURON_DYING)
-		return;
-	va_start(ap, fmt);
-	if (vasprintf(&n->why, fmt, ap) == -1)
-		n->why = NULL;
-	va_end(ap);
+	n->why = why;
 	set_state(n, NEURON_DYING);
 	n->cause = cause;
 	live--;
-	if (cause == GONE_FAILED || cause == GONE_LOST)
-		log_warnx("neuron %s: %s", n->id, n->why);
 	calls_end_all(n, was == NEURON_UP_, cause, n->why);
 	kill_all(n);
 	FAULT("neuron.killed");
@@ -221,6 +214,23 @@ blame(const struct neuron *n)
 		helper_hangs(HELPER_MAKER);
 	if (n->state == NEURON_BUILDING && !n->built)
 		helper_hangs(HELPER_SPAWNER);
+}
+
+void
+neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
+{
+	char *why;
+	va_list ap;
+
+	if (n->state == NEURON_DYING)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&why, fmt, ap) == -1)
+		why = NULL;
+	va_end(ap);
+	if (cause == GONE_FAILED || cause == GONE_LOST)
+		log_warnx("neuron %s: %s", n->id, why);
+	begin_to_die(n, cause, why);
 }
 
 static void
@@ -408,7 +418,7 @@ start_build(struct neuron *n)
 static void
 try_build(struct neuron *n)
 {
-	if (n->state != NEURON_WAITING || !helpers_up())
+	if (n->state != NEURON_WAITING || !helper_is_up(HELPER_SPAWNER))
 		return;
 	if (n->slot == NULL && (n->slot = slot_take()) == NULL) {
 		slots_poke();
@@ -418,6 +428,8 @@ try_build(struct neuron *n)
 		start_build(n);
 		return;
 	}
+	if (!helper_is_up(HELPER_MAKER))
+		return;
 	set_state(n, NEURON_WALKING);
 	if (send_walk(n) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
@@ -583,6 +595,8 @@ neurons_end_all(const char *why)
 
 	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
 		next = TAILQ_NEXT(n, entry);
-		neuron_end(n, GONE_DROPPED, "%s", why);
+		/* Nobody asked for it; one line for all is in the log. */
+		if (n->state != NEURON_DYING)
+			begin_to_die(n, GONE_LOST, strdup(why));
 	}
 }
