@@ -316,11 +316,10 @@ on_call_finished(void *arg, struct imsg *m)
 }
 
 static void
-on_dead(void *arg, const char *reason)
+forget_all(const char *reason)
 {
 	struct pending *p;
 
-	(void)arg;
 	log_warnx("policyd is away: %s", reason);
 	policy_stop_channel();
 	conns_forget();
@@ -334,6 +333,16 @@ on_dead(void *arg, const char *reason)
 		free(p);
 	}
 	calls_interrupt();
+}
+
+static void
+on_dead(void *arg, const char *reason)
+{
+	enum channel_kind kind = channel_kind(channel);
+
+	(void)arg;
+	forget_all(reason);
+	proc_channel_lost(kind);
 }
 
 static const struct channel_handler handlers[] = {
@@ -365,7 +374,7 @@ policy_plumb(enum channel_kind kind, int fd)
 {
 	/* Whoever is behind the new end knows nothing of what we asked. */
 	if (channel != NULL)
-		on_dead(NULL, "replaced");
+		forget_all("replaced");
 	channel = channel_new(fd, kind, END_B, &ops, NULL);
 	if (channel == NULL || channel_attach(channel, proc_base()) == -1)
 		fatalx("channel to policyd: memory");

@@ -22,6 +22,7 @@
 
 #define START_DEADLINE	10000		/* ms for START to come */
 #define FILES_MAX	256
+#define KINDS		8		/* bits of enum channel_kind */
 
 static struct proc {
 	const struct proc_role	*role;
@@ -43,6 +44,7 @@ static struct proc {
 	int			 accepted;	/* role has it, no COMMIT yet */
 	int			 committed;
 	unsigned		 plumbed;
+	uint32_t		 ends[KINDS];	/* given so far, of each kind */
 	int			 ready;
 } proc;
 
@@ -75,6 +77,20 @@ proc_exit(int status)
 {
 	proc.status = status;
 	event_base_loopbreak(proc.base);
+}
+
+void
+proc_channel_lost(enum channel_kind kind)
+{
+	struct imsg *m;
+
+	/* Before READY nothing is in order yet, and supervisord waits. */
+	if (!proc.ready)
+		return;
+	m = imsg_new(MSG_LOST);
+	imsg_put_u32(m, kind);
+	imsg_put_u32(m, proc.ends[__builtin_ctz(kind)]);
+	channel_send(proc.control, m);
 }
 
 void
@@ -261,6 +277,7 @@ on_plumb(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || (kind & proc.role->channels) != kind ||
 	    __builtin_popcount(kind) != 1)
 		return (-1);
+	proc.ends[__builtin_ctz(kind)]++;
 	proc.role->plumb(kind, imsg_claim_fd(m, 0));
 	proc.plumbed |= kind;
 	proc_check_ready();

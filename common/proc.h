@@ -88,6 +88,13 @@ const char *proc_instance(void);
 unsigned proc_flags(void);		/* PROC_F_* */
 uint32_t proc_nofile(void);
 
+/*
+ * The channel of that kind is dead, whichever end closed it: every role says
+ * so from its dead callback.  supervisord knows whether the other process died
+ * with it; if not, it sees to it that there is a new channel.
+ */
+void	proc_channel_lost(enum channel_kind);
+
 /* Something that role->ready looks at has changed. */
 void	proc_check_ready(void);
 /* Ends the loop as STOP_PROC does, with this exit status. */

@@ -5,7 +5,9 @@
  * A receiver reaches its handlers through this table alone (channel_dispatch
  * in imsg.h): a message that its sender may not send on this channel, in this
  * direction, in this state, of this size and with these fds is never handled.
- * The channel is closed instead, the reason logged, the sender restarted.
+ * The channel is closed instead and the reason logged.  Whoever had an end
+ * of it tells supervisord (LOST): if both processes live, the one at END_B is
+ * started again, so that there is a new channel and no state of the old one.
  *
  * Who sent a message is decided by the channel it came on, never by what it
  * says.  All numbers are little-endian; a string is a u32 length and its
@@ -186,6 +188,10 @@ ROW(STARTED,	CH_LAUNCH, DIR_UP, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(ENDED,	CH_LAUNCH, DIR_UP, 46, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HELPER i32 pid, u32 restarts, u8 state, S name: maker, spawner */	\
 ROW(HELPER,	CH_LAUNCH, DIR_UP, 9, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- each child and supervisord, once more ------------------------- */ \
+/* LOST u32 channel kind, u32 ends of that kind it was given so far: the	\
+ *   last one is dead, whichever end closed it */			\
+ROW(LOST,	CH_CONTROL, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 PROTOCOL_NEURON(ROW)
 
 #include "protocol_neuron.h"

@@ -221,6 +221,7 @@ on_dead(void *arg, const char *reason)
 	log_debug("judge channel: %s", reason);
 	channel_free(policyd);
 	policyd = NULL;
+	proc_channel_lost(CH_JUDGE);
 }
 
 static const struct channel_ops ops = {

@@ -117,6 +117,7 @@ on_dead(void *arg, const char *reason)
 	(void)arg;
 	log_info("policyd is gone (%s): all neurons end", reason);
 	neurons_end_all("policyd is gone");
+	proc_channel_lost(CH_LAUNCH);
 }
 
 static const struct channel_handler handlers[] = {

@@ -8,6 +8,7 @@
 
 #include "api.h"
 #include "call.h"
+#include "proc.h"
 #include "query.h"
 #include "session.h"
 
@@ -40,6 +41,7 @@ agent_dead(void *arg, const char *reason)
 {
 	log_info("the agent socket's apid is gone: %s", reason);
 	api_lost(arg);
+	proc_channel_lost(CH_AGENT);
 }
 
 /* What ASK and ASK_ONCE begin with. */

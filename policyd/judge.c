@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "judge.h"
+#include "proc.h"
 
 static int	on_tool(void *, struct imsg *);
 static int	on_tools_end(void *, struct imsg *);
@@ -56,6 +57,7 @@ judge_dead(void *arg, const char *reason)
 	(void)arg;
 	log_info("judged is gone: %s", reason);
 	judge_lost();
+	proc_channel_lost(CH_JUDGE);
 }
 
 int

@@ -56,6 +56,7 @@ launch_dead(void *arg, const char *reason)
 	(void)arg;
 	log_info("neurond is gone: %s", reason);
 	launch_lost();
+	proc_channel_lost(CH_LAUNCH);
 }
 
 int

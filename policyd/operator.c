@@ -1,6 +1,7 @@
 /* The operator socket's apid: it may ask, and nothing else yet. */
 
 #include "api.h"
+#include "proc.h"
 #include "query.h"
 
 static void	operator_dead(void *, const char *);
@@ -22,4 +23,5 @@ operator_dead(void *arg, const char *reason)
 {
 	log_info("the operator socket's apid is gone: %s", reason);
 	api_lost(arg);
+	proc_channel_lost(CH_OPERATOR);
 }

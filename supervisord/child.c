@@ -168,11 +168,25 @@ on_pong(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_lost(void *arg, struct imsg *m)
+{
+	struct child *c = arg;
+	uint32_t kind, ends;
+
+	kind = imsg_get_u32(m);
+	ends = imsg_get_u32(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	return (plumb_lost(c->sv, c, kind, ends));
+}
+
 static const struct channel_handler handlers[] = {
 	{ MSG_CONFIG_OK,	on_config_ok },
 	{ MSG_CONFIG_BAD,	on_config_bad },
 	{ MSG_READY,		on_ready },
-	{ MSG_PONG,		on_pong }
+	{ MSG_PONG,		on_pong },
+	{ MSG_LOST,		on_lost }
 };
 
 /*
@@ -283,6 +297,7 @@ child_start(struct child *c)
 	    -1)
 		fatalx("%s: control channel", c->spec->name);
 	c->pings = 0;
+	memset(c->given, 0, sizeof(c->given));
 	c->up_since = -1;
 	timer_in(c, READY_MS);
 	become(c, CHILD_STARTED);

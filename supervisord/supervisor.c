@@ -380,6 +380,7 @@ unwatch(struct supervisor *sv, struct event **evs)
 		if (sv->children[i].timer != NULL)
 			event_free(sv->children[i].timer);
 	}
+	plumb_end(sv);
 	event_free(sv->heartbeat);
 	if (sv->watchdog != NULL)
 		event_free(sv->watchdog);

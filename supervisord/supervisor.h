@@ -30,6 +30,8 @@ enum child_id {
 	CHILD_NEUROND, CHILD_COUNT
 };
 
+#define LINK_COUNT	4	/* channels between children: plumb.c */
+
 enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 
 /* Which files a child gets beside its slice. */
@@ -82,6 +84,7 @@ struct child {
 	int64_t			 up_since;	/* ms; -1: not yet up */
 	uint32_t		 restarts;
 	unsigned		 pings;		/* without an answer */
+	uint32_t		 given[LINK_COUNT]; /* ends, since its start */
 	bool			 stopping;	/* has STOP_PROC */
 	int			 program;	/* the executable, open */
 	int			 slice;		/* its sealed memfd */
@@ -107,6 +110,13 @@ struct sv_opts {
 	bool		 trace;
 };
 
+/* A channel that died though its ends may live. */
+struct relink {
+	struct supervisor	*sv;
+	size_t			 link;
+	struct event		*timer;		/* NULL before the first */
+};
+
 struct supervisor {
 	const struct sv_opts	*opts;
 	struct conf		*conf;
@@ -125,6 +135,7 @@ struct supervisor {
 	struct state		 state;
 	struct uids		 uids;
 	struct event_base	*base;
+	struct relink		 relink[LINK_COUNT];
 	struct event		*heartbeat;
 	struct event		*watchdog;
 };
@@ -175,6 +186,14 @@ bool	child_committed(const struct child *);
 
 /* New channels between one child and its neighbours; all if NULL. */
 void	plumb(struct supervisor *, struct child *);
+/*
+ * A child says that the channel of that kind is dead, after so many ends of
+ * it.  0, or -1 if it can't have had one.
+ */
+int	plumb_lost(struct supervisor *, const struct child *, uint32_t kind,
+	    uint32_t ends);
+/* Frees what plumb_lost made. */
+void	plumb_end(struct supervisor *);
 void	procs_changed(struct child *);
 void	procs_all(struct supervisor *);
 

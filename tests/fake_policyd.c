@@ -545,7 +545,8 @@ static const struct channel_handler control_handlers[] = {
 	{ MSG_CONFIG_OK,	on_config_ok },
 	{ MSG_CONFIG_BAD,	on_config_bad },
 	{ MSG_READY,		on_ready },
-	{ MSG_PONG,		nothing }
+	{ MSG_PONG,		nothing },
+	{ MSG_LOST,		nothing }
 };
 
 static const struct channel_ops control_ops = {

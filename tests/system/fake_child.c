@@ -6,6 +6,7 @@
  */
 #include <sys/capability.h>
 #include <sys/socket.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,9 +50,28 @@ fake_config(struct slice *s)
 	return (0);
 }
 
+/* Its channel ends, and it lives. */
+static void
+lose(evutil_socket_t fd, short what, void *arg)
+{
+	size_t i;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	for (i = 0; i < 4; i++) {
+		if (ends[i].kind == 0)
+			continue;
+		(void)close(ends[i].fd);
+		proc_channel_lost(ends[i].kind);
+		ends[i].kind = 0;
+	}
+}
+
 static void
 fake_commit(void)
 {
+	static const struct timeval soon = { 0, 200000 };
 	static const char garbage[] = "this is no message";
 
 	log_info("commit");
@@ -59,6 +79,9 @@ fake_commit(void)
 		exit(3);
 	if (told("FAKE_GARBAGE"))
 		(void)send(PROC_CONTROL_FD, garbage, sizeof(garbage), 0);
+	if (told("FAKE_LOSE"))
+		(void)event_base_once(proc_base(), -1, EV_TIMEOUT, lose, NULL,
+		    &soon);
 }
 
 static void

@@ -108,6 +108,15 @@ on_number(void *arg, struct imsg *m)
 }
 
 static int
+on_lost(void *arg, struct imsg *m)
+{
+	(void)arg;
+	(void)imsg_get_u32(m);
+	(void)imsg_get_u32(m);
+	return (imsg_end(m));
+}
+
+static int
 on_config_bad(void *arg, struct imsg *m)
 {
 	char file[256], why[1024];
@@ -232,7 +241,8 @@ on_dead(void *arg, const char *reason)
 
 static const struct channel_handler control_handlers[] = {
 	{ MSG_CONFIG_OK, on_number }, { MSG_CONFIG_BAD, on_config_bad },
-	{ MSG_READY, on_number }, { MSG_PONG, on_number }
+	{ MSG_READY, on_number }, { MSG_PONG, on_number },
+	{ MSG_LOST, on_lost }
 };
 
 static const struct channel_handler launch_handlers[] = {
@@ -242,7 +252,7 @@ static const struct channel_handler launch_handlers[] = {
 };
 
 static const struct channel_ops control_ops = {
-	control_handlers, 4, on_dead
+	control_handlers, 5, on_dead
 };
 static const struct channel_ops launch_ops = { launch_handlers, 5, on_dead };
 

@@ -484,6 +484,19 @@ class Death(SupervisordTest):
             if n < 4:
                 i.wait_up(name, pid)
 
+    def test_a_channel_that_dies_alone(self):
+        """Its ends live: the one that is not policyd is started again."""
+        i = self.instance(conf=CONF + "environment allow FAKE_LOSE\n").start()
+        before = i.pids()
+        i.wait_log(r"myelind: the channel judge is dead, though policyd and "
+                   r"judged live: judged \(pid %d\) is started again" %
+                   before["judged"])
+        i.wait_up("judged", before["judged"])
+        after = i.pids()
+        self.assertEqual({n for n in before if before[n] != after[n]},
+                         {"judged"})
+        i.wait_log(r"policyd: plumb judge", count=2)
+
     def test_five_deaths_of_judged(self):
         i = self.instance().start()
         pids = i.pids()

@@ -42,6 +42,7 @@ static struct {
 	int		 run_fd;
 	int		 verdicts;
 	int		 judge_dead;
+	int		 lost;
 } t;
 
 /* ---- what judged says ---- */
@@ -75,6 +76,16 @@ on_ready(void *arg, struct imsg *m)
 	(void)arg;
 	ck_assert_uint_eq(imsg_get_u32(m), PROTOCOL_VERSION);
 	t.ready = 1;
+	return (imsg_end(m));
+}
+
+static int
+on_lost(void *arg, struct imsg *m)
+{
+	(void)arg;
+	ck_assert_uint_eq(imsg_get_u32(m), CH_JUDGE);
+	ck_assert_uint_ge(imsg_get_u32(m), 1);
+	t.lost++;
 	return (imsg_end(m));
 }
 
@@ -136,9 +147,10 @@ static const struct channel_handler control_handlers[] = {
 	{ MSG_CONFIG_OK, on_config_ok },
 	{ MSG_CONFIG_BAD, on_config_bad },
 	{ MSG_READY, on_ready },
+	{ MSG_LOST, on_lost },
 };
 static const struct channel_ops control_ops = {
-	.handlers = control_handlers, .nhandlers = 3
+	.handlers = control_handlers, .nhandlers = 4
 };
 static const struct channel_handler judge_handlers[] = {
 	{ MSG_TOOL, on_tool },
