@@ -110,13 +110,20 @@ on_kill(void *arg, struct imsg *m)
 	return (0);
 }
 
-/* Nothing runs without somebody who answers for it. */
+/*
+ * Nothing runs without somebody who answers for it.  Closed at once: a
+ * policyd that lives must not wait for answers to what it sent.
+ */
 static void
 on_dead(void *arg, const char *reason)
 {
+	struct channel *dead = channel;
+
 	(void)arg;
+	channel = NULL;
 	log_info("policyd is gone (%s): all neurons end", reason);
 	neurons_end_all("policyd is gone");
+	channel_free(dead);
 	proc_channel_lost(CH_LAUNCH);
 }
 
