@@ -83,6 +83,13 @@ tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+check_PROGRAMS += tests/unit/check_neurond_launch
+tests_unit_check_neurond_launch_SOURCES = \
+	tests/unit/check_neurond_launch.c tests/unit/policyd_rig.c \
+	tests/unit/policyd_rig.h tests/unit/unit.h
+tests_unit_check_neurond_launch_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) \
+	$(JANSSON_CFLAGS)
+tests_unit_check_neurond_launch_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

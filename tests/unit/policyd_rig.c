@@ -67,7 +67,8 @@ rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 		if (n == -1 && errno == EAGAIN)
 			poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, 100);
 	} while (n == -1 && errno == EAGAIN);
-	ck_assert_msg(n != -1 || errno == EPIPE, "sendmsg %s: %s",
+	ck_assert_msg(n != -1 || errno == EPIPE || errno == ECONNRESET,
+	    "sendmsg %s: %s",
 	    msg_name(type), strerror(errno));
 	enc_free(e);
 }
