@@ -44,6 +44,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_calls \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
+	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_store
 check_PROGRAMS += $(POLICYD_TESTS)
@@ -68,6 +69,10 @@ tests_unit_check_policyd_deaths_SOURCES = \
 	tests/unit/check_policyd_deaths.c $(POLICYD_RIG)
 tests_unit_check_policyd_deaths_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_deaths_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_hostile_SOURCES = \
+	tests/unit/check_policyd_hostile.c $(POLICYD_RIG)
+tests_unit_check_policyd_hostile_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_hostile_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_audit_SOURCES = tests/unit/check_policyd_audit.c \
 	tests/unit/unit.h
 tests_unit_check_policyd_audit_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \

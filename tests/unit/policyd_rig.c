@@ -204,6 +204,7 @@ rig_init(struct rig *r)
 	snprintf(r->dir, sizeof(r->dir), "/tmp/policyd-rig.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(r->dir));
 	ck_assert_int_eq(chmod(r->dir, 0755), 0);
+	r->nofile = 1024;
 	r->uid = 2000000000 + (uid_t)getpid();
 	rig_listen(r, 0, "api.sock");
 	rig_listen(r, 1, "operator.sock");
@@ -279,7 +280,7 @@ rig_configure(struct rig *r)
 	enc_u32(e, PROTOCOL_VERSION);
 	enc_u32(e, r->uid);
 	enc_u32(e, r->uid);
-	enc_u32(e, 1024);
+	enc_u32(e, r->nofile);
 	enc_u32(e, getenv("RIG_TRACE") != NULL ? PROC_F_TRACE |
 	    PROC_F_VERBOSE : 0);
 	enc_str(e, root);

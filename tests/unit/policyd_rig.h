@@ -29,6 +29,7 @@ struct rig {
 	int		 listener[2];		/* agent, operator */
 	char		 path[2][128];
 	uint32_t	 requests;
+	uint32_t	 nofile;	/* open files that policyd may have */
 	int		 ready;
 };
 
