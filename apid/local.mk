@@ -38,8 +38,11 @@ apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 dist_man_MANS += man/myelin-api.7
 
 check_PROGRAMS += tests/fake_policyd
-tests_fake_policyd_SOURCES = tests/fake_policyd.c
-tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
+tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/takeover/hostile.c tests/takeover/hostile.h \
+	tests/takeover/raw.c tests/takeover/takeover.h
+tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
+	-iquote $(top_srcdir)/tests/takeover
 tests_fake_policyd_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid

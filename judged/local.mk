@@ -62,7 +62,10 @@ tests_unit_check_judged_judge_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_judged_judge_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
+	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	-iquote $(top_srcdir)/tests/takeover \
 	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
 	$(CHECK_CFLAGS)
 tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)

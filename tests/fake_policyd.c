@@ -6,7 +6,8 @@
  *
  * -o: the operator's plane.  Says "ready PID" on standard output.  Commands,
  * a line each, on standard input: "drop" ends the channel as policyd's death
- * would, "plumb" makes a new one, "quit" ends all.
+ * would, "plumb" makes a new one, "bad NAME" sends what tests/takeover/hostile.c
+ * has of that name, "quit" ends all.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "hostile.h"
 #include "ids.h"
 #include "imsg.h"
 #include "limits.h"
@@ -456,11 +458,19 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_QUERY,		on_query }
 };
 
+/* Sent what can't be right: apid closes the channel. */
+static int abused;
+
+static void	drop(void);
+
 static void
 on_api_dead(void *arg, const char *reason)
 {
 	(void)arg;
-	errx(1, "apid's channel: %s", reason);
+	if (!abused)
+		errx(1, "apid's channel: %s", reason);
+	abused = 0;
+	drop();
 }
 
 static const struct channel_ops api_ops = {
@@ -666,9 +676,16 @@ on_command(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	(void)arg;
+	if (n > 0) {
+		line[n] = '\0';
+		line[strcspn(line, "\n")] = '\0';
+	}
 	if (n <= 0 || strncmp(line, "quit", 4) == 0)
 		event_base_loopbreak(base);
-	else if (strncmp(line, "drop", 4) == 0 && api != NULL)
+	else if (strncmp(line, "bad ", 4) == 0 && api != NULL) {
+		abused = 1;
+		hostile_send(channel_fd(api), line + 4);
+	} else if (strncmp(line, "drop", 4) == 0 && api != NULL)
 		drop();
 	else if (strncmp(line, "plumb", 5) == 0)
 		plumb();

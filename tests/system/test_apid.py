@@ -974,6 +974,49 @@ class Away(Base):
         self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
 
 
+class Hostile(Base):
+    """A policyd that was taken over: apid closes the channel, and lives."""
+
+    def once(self, fake, path):
+        with Client(fake.path) as c:
+            return c.do("GET", path)[0]
+
+    def check(self, fake):
+        fds = fake.fds()
+        for name in ("unknown", "half", "foreign", "direction", "size", "fd",
+                     "wrong-fd", "many-fds", "long-string", "bad-status"):
+            fake.command("bad " + name)
+            end = time.monotonic() + 10
+            while self.once(fake, "/healthz") != 503:
+                self.assertLess(time.monotonic(), end, name)
+                time.sleep(0.01)
+            fake.command("plumb")
+            self.assertEqual(self.once(fake, "/v1/whoami"), 200, name)
+        end = time.monotonic() + 10
+        while fake.fds() > fds:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def test_messages_that_break_the_table(self):
+        self.check(self.fake)
+        self.fake.command("bad bad-id")
+        time.sleep(0.1)
+        self.assertEqual(self.client().do("GET", "/healthz")[0], 503)
+        self.fake.command("plumb")
+        self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
+
+    def test_the_operators_the_same(self):
+        fake = Fake(operator=True)
+        try:
+            self.check(fake)
+        finally:
+            fake.stop()
+
+    def test_a_flood_of_answers_to_nobody(self):
+        self.fake.command("bad nobody")
+        self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
+
+
 class Caps(Base):
     LIMITS = ("connections=40", "connections-uid=16", "result-kept=1s")
 

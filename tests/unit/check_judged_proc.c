@@ -2,6 +2,7 @@
  * judged as a process: this test plays supervisord and policyd.  It needs
  * root, because judged gives up root before it reads anything.
  */
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "proc.h"
 #include "runblock.h"
 #include "slice.h"
+#include "takeover.h"
 #include "unit.h"
 
 #define WAIT		60000
@@ -489,6 +491,145 @@ START_TEST(test_hostile_peer)
 }
 END_TEST
 
+static int
+raw_end(void)
+{
+	struct imsg *m;
+	int fds[2];
+
+	channel_free(t.judge);
+	t.judge = NULL;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	m = imsg_new(MSG_PLUMB);
+	imsg_put_u32(m, CH_JUDGE);
+	imsg_put_fd(m, fds[1]);
+	ck_assert_int_eq(channel_send(t.control, m), 0);
+	return (fds[0]);
+}
+
+static void
+drain(int fd)
+{
+	char buf[32 * 1024];
+
+	while (recv(fd, buf, sizeof(buf), 0) > 0)
+		continue;
+	close(fd);
+}
+
+/* Each way to break the table costs the channel, and judged lives. */
+START_TEST(test_hostile_messages)
+{
+	int loose = memfd_create("x", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int good = memfd_sealed("x", "{}", 2);
+	const struct {
+		unsigned	 type;
+		size_t		 size;
+		int		 fd;
+		unsigned	 nfds;
+	} bad[] = {
+		{ 9999, 16, -1, 0 },
+		{ MSG_NONE, 0, -1, 0 },
+		{ MSG_START, 28, -1, 0 },	/* another channel's */
+		{ MSG_VERDICT, 30, -1, 0 },	/* its own direction */
+		{ MSG_JUDGE, 5, good, 1 },
+		{ MSG_JUDGE, 13, -1, 0 },	/* no arguments */
+		{ MSG_JUDGE, 13, good, 2 },
+		{ MSG_JUDGE, 13, loose, 1 },	/* that could still change */
+		{ MSG_JUDGE, 13, STDIN_FILENO, 1 },
+		{ MSG_JUDGE, 13, good, 253 },
+	};
+	size_t i;
+	int fd;
+
+	start_whole();
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		fd = raw_end();
+		ck_assert_int_eq(raw_send(fd, bad[i].type, NULL, bad[i].size,
+		    bad[i].fd, bad[i].nfds), 0);
+		drain(fd);
+	}
+	plumb();
+	until(t.judge, &t.ended);
+	ask(1, "exec", "{\"args\":{\"argv\":[\"true\"]}}", 26);
+	ck_assert_uint_eq(t.verdict, VERDICT_ALLOW);
+	close(good);
+	close(loose);
+	finish();
+}
+END_TEST
+
+/* 100,000 questions, whose answers nobody reads. */
+START_TEST(test_flood)
+{
+	static const char row[] = "\1\0\0\0\0\0\0\0\0\4\0\0\0exec";
+	int good = memfd_sealed("x", "{\"args\":{\"argv\":[\"a\"]}}", 23);
+	int fd, i;
+
+	start_whole();
+	fd = raw_end();
+	for (i = 0; i < 100000; i++)
+		if (raw_send(fd, MSG_JUDGE, row, sizeof(row) - 1, good, 1) ==
+		    -1)
+			break;
+	ck_assert_int_lt(i, 100000);
+	drain(fd);
+	close(good);
+	plumb();
+	until(t.judge, &t.ended);
+	finish();
+}
+END_TEST
+
+/* The bytes of a verdict and of its run block. */
+static size_t
+verdict_bytes(uint64_t sequence, const char *args, char *dst, size_t size)
+{
+	const uint8_t *block;
+	size_t n, len;
+
+	ask(sequence, "bash", args, strlen(args));
+	ck_assert_uint_eq(t.verdict, VERDICT_ALLOW);
+	n = (size_t)snprintf(dst, size, "%s|%s|", t.class, t.reason);
+	block = memfd_map(t.run_fd, RUNBLOCK_MAX, &len);
+	ck_assert_ptr_nonnull(block);
+	ck_assert_uint_lt(n + len, size);
+	memcpy(dst + n, block, len);
+	memfd_unmap(block, len);
+	close(t.run_fd);
+	return (n + len);
+}
+
+/* Nothing of one call is in the next: the answer's bytes are the same. */
+START_TEST(test_remembers_nothing)
+{
+	static const char args[] = "{\"args\":{\"command\":\"echo a\"}}";
+	static const char *const others[] = {
+		"", "{", "null", "[[[[[[[[[[[[[[[[[[", "{\"args\":{}}",
+		"{\"args\":{\"command\":\"rm -rf /; secret\"}}",
+		"{\"args\":{\"command\":\"a\"},\"cwd\":\"/tmp\","
+		    "\"env\":{\"A\":\"secret\"}}",
+		"{\"args\":{\"command\":\"a\"},\"env\":"
+		    "{\"LD_PRELOAD\":\"x\"}}",
+	};
+	char first[4096], again[4096];
+	size_t n, i;
+
+	start_whole();
+	n = verdict_bytes(1, args, first, sizeof(first));
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		ask(100 + i, i % 2 == 0 ? "bash" : "nosuch", others[i],
+		    strlen(others[i]));
+		if (t.run_fd != -1)
+			close(t.run_fd);
+		ck_assert_uint_eq(verdict_bytes(200 + i, args, again,
+		    sizeof(again)), n);
+		ck_assert_mem_eq(first, again, n);
+	}
+	finish();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -506,6 +647,9 @@ main(void)
 	tcase_add_test(tc, test_plumbed_again);
 	tcase_add_test(tc, test_bad_declaration);
 	tcase_add_test(tc, test_hostile_peer);
+	tcase_add_test(tc, test_hostile_messages);
+	tcase_add_test(tc, test_flood);
+	tcase_add_test(tc, test_remembers_nothing);
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));
 }
