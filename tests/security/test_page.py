@@ -8,6 +8,10 @@ from harness import TOP
 
 PAGE = os.path.join(TOP, "SECURITY.md")
 ROW = re.compile(r"^\| ([A-Z][0-9]+[a-z]?) \|.*\| ([^|]+) \|$")
+LINE = re.compile(r"^\| ((?:`[a-z]+`|a neuron)(?:, [a-z]+ socket)?) "
+                  r"\| ([^|]+) \| ([^|]+) \|$")
+TAKEN = {"`apid`, agent socket", "`apid`, operator socket", "`judged`",
+         "`policyd`", "a neuron"}
 TEST = re.compile(r"`([a-z_]+(?:/[a-z_]+)?):([A-Za-z_0-9.]+)`")
 
 
@@ -54,6 +58,40 @@ class Page(unittest.TestCase):
             for where, name in tests:
                 self.assertTrue(exists(where, name), (letter, where, name))
 
+    def compromise(self):
+        """(taken over, still cannot, tests) of the compromise table."""
+        text = sections()["Trust model"].split("What a compromise gives")[1]
+        table = [l for l in text.splitlines() if l.startswith("|")][2:]
+        rows = [LINE.match(l) for l in table]
+        for row, line in zip(rows, table):
+            self.assertIsNotNone(row, line)
+        return [m.groups() for m in rows]
+
+    def test_every_line_of_the_compromise_table_names_tests(self):
+        rows = self.compromise()
+        self.assertEqual({r[0] for r in rows}, TAKEN)
+        for who, what, cell in rows:
+            tests = TEST.findall(cell)
+            self.assertTrue(tests, (who, what))
+            # nothing but names: a test that is misspelt is not passed over
+            self.assertEqual(TEST.sub("", cell).strip(), "", (who, what))
+            for where, name in tests:
+                self.assertTrue(exists(where, name), (who, where, name))
+
+    def test_every_test_of_a_compromise_is_named(self):
+        """By the table, so that it says all that is tested."""
+        named = {t for r in self.compromise() for t in TEST.findall(r[2])}
+        path = os.path.join(TOP, "tests", "security", "test_compromise.py")
+        with open(path) as f:
+            text = f.read()
+        found = re.findall(r"^class (\w+)|^    def (test_\w+)", text, re.M)
+        owner = None
+        for cls, test in found:
+            if cls:
+                owner = cls
+            else:
+                self.assertIn(("test_compromise", owner + "." + test), named)
+
     def test_no_guarantee_twice(self):
         letters = [r[0] for r in self.rows()]
         self.assertEqual(len(letters), len(set(letters)))
@@ -61,6 +99,7 @@ class Page(unittest.TestCase):
     def test_every_security_test_enforces_a_guarantee(self):
         """A test under tests/security that no row names is no guarantee."""
         named = {w for _, cell in self.rows() for w, _ in TEST.findall(cell)}
+        named |= {w for r in self.compromise() for w, _ in TEST.findall(r[2])}
         for f in os.listdir(os.path.join(TOP, "tests", "security")):
             if f.startswith("test_") and f.endswith(".py") and \
                     f != "test_page.py":
