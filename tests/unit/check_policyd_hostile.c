@@ -261,6 +261,9 @@ START_TEST(a_verdict_twice_runs_once)
 	nothing_launched();
 	rig_ended(&rig, &c, END_EXITED, 0, 0, "");
 	want_end(rig_finished(&rig, &c), "completed", "");
+	/* late is not wrong: the channel is still there */
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_DROP, &(struct got){0});
+	json_decref(rig_whole(&rig, user(), NULL));
 }
 END_TEST
 
