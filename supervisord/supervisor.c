@@ -392,7 +392,9 @@ unwatch(struct supervisor *sv, struct event **evs)
 static void
 harden(void)
 {
-	const struct rlimit none = { 0, 0 };
+	/* As neurons get it; a limit of 0 would not stop a core handler that
+	 * is a pipe, and could not be raised to 1 again. */
+	const struct rlimit none = { 1, 1 };
 
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);

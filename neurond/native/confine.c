@@ -44,8 +44,6 @@ confine_rlimits(uint32_t nofile)
 		int	what;
 		rlim_t	most;
 	} rows[] = {
-		/* 1, not 0: it also stops a core handler that is a pipe. */
-		{ RLIMIT_CORE, 1 },
 		{ RLIMIT_NOFILE, nofile },
 		{ RLIMIT_MEMLOCK, 0 },
 		{ RLIMIT_MSGQUEUE, 0 },
@@ -53,8 +51,15 @@ confine_rlimits(uint32_t nofile)
 		{ RLIMIT_RTPRIO, 0 },
 		{ RLIMIT_SIGPENDING, 4096 }
 	};
+	/*
+	 * 1, not 0: what is a program instead of a file in core_pattern is
+	 * started by the kernel on the host, at any limit but 1.
+	 */
+	const struct rlimit core = { 1, 1 };
 	size_t i;
 
+	if (setrlimit(RLIMIT_CORE, &core) == -1)
+		return (-1);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (lower(rows[i].what, rows[i].most) == -1)
 			return (-1);

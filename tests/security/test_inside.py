@@ -93,6 +93,17 @@ E"""), "b'x'\n")
             "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "MYELIN_NEURON",
             "MYELIN_SESSION", "MYELIN_CALL"})
 
+    def test_a_crash_starts_no_core_handler(self):
+        """The kernel starts a handler at any limit but 1, also at 0."""
+        r = self.i.call("python", {"code":
+            "import os, resource\n"
+            "print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)\n"
+            "os.abort()"})
+        self.assertEqual(r["stdout"], "(1, 1)\n", r)
+        self.assertEqual((r["reason"], r["signal"]), ("signalled", "ABRT"), r)
+        r = self.i.bash("sh -c 'kill -SEGV $$'; echo $?; ls -A")
+        self.assertEqual(r["stdout"], "139\n", r)
+
     def test_no_environment_of_pid_1(self):
         r = self.i.bash("cat /proc/1/environ")
         self.assertNotEqual(r["exit_code"], 0)

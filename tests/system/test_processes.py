@@ -98,7 +98,8 @@ class Drop(unittest.TestCase):
             rows = {l[:26].strip(): l[26:].split()[:2]
                     for l in text.splitlines()[1:]}
             self.assertEqual(rows["Max processes"], ["0", "0"], name)
-            self.assertEqual(rows["Max core file size"], ["0", "0"], name)
+            # of 1, which alone stops a core handler that is a program
+            self.assertEqual(rows["Max core file size"], ["1", "1"], name)
             self.assertLess(int(rows["Max open files"][1]), 20001, name)
 
     def test_open_files(self):
