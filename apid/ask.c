@@ -158,6 +158,7 @@ call_failure(const struct call *call, const char *reason, const char *why)
 	json_object_set_new(j, "leftover_processes", json_integer(0));
 	json_object_set_new(j, "denials", json_array());
 	json_object_set_new(j, "layers", json_array());
+	json_object_set_new(j, "landlock_abi", json_integer(0));
 	json_object_set_new(j, "marks", json_array());
 	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		json_object_set_new(j, unknown[i], json_null());

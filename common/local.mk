@@ -8,8 +8,10 @@ common_libcore_a_SOURCES = \
 	common/env.c common/env.h \
 	common/ids.c common/ids.h \
 	common/imsg.c common/imsg.h common/imsg_internal.h \
+	common/layers.c common/layers.h \
 	common/limits.c common/limits.h \
 	common/log.c common/log.h \
+	common/probe.c common/probe.h common/probe_cgroup.c \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
 	common/runblock.c common/runblock.h \

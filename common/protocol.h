@@ -176,7 +176,8 @@ ROW(LAUNCH,	CH_LAUNCH, DIR_DOWN, 5, 3, 3, 4,			\
     FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W, FD_INPUT), ST_UP)			\
 /* KILL u8 why (END_* cause), S call */					\
 ROW(KILL,	CH_LAUNCH, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
-/* NEURON_UP u64 layers, u64 device, u64 inode, u32 us it took, S neuron */ \
+/* NEURON_UP u64 layers (layers.h), u64 device, u64 inode, u32 us it	\
+ *   took, S neuron */							\
 ROW(NEURON_UP,	CH_LAUNCH, DIR_UP, 28, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* NEURON_GONE u8 cause (GONE_*), S neuron, S why */			\
 ROW(NEURON_GONE, CH_LAUNCH, DIR_UP, 1, 2, 0, 0, FDS(FD_NONE), ST_UP)	\

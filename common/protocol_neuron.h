@@ -31,7 +31,7 @@ ROW(BUILD,	CH_SPAWNER, DIR_DOWN, 41, 1, 4, 8,			\
     FDS(FD_SEQ, FD_NS, FD_NS, FD_DIR, FD_ANY), ST_ANY)			\
 /* BUILT u32 slot, u32 generation, i32 pid, u32 error; pidfd */		\
 ROW(BUILT,	CH_SPAWNER, DIR_UP, 16, 0, 0, 1, FDS(FD_PROC), ST_ANY)	\
-/* INIT_READY u64 layers in force */					\
+/* INIT_READY u64 layers in force (layers.h) */					\
 ROW(INIT_READY,	CH_INIT, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* INIT_BAD u32 step (enum build_step), u32 error */			\
 ROW(INIT_BAD,	CH_INIT, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\

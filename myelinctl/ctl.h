@@ -53,6 +53,7 @@ int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
+int	cmd_doctor(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 
 /* "myelinctl: ..." on standard error; control characters are escaped. */

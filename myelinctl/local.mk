@@ -9,8 +9,10 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
 	myelinctl/ctl.h \
+	myelinctl/doctor.c \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
+	myelinctl/host.c myelinctl/host.h \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \

@@ -273,6 +273,8 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
+	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
+	    "Myelin needs", cmd_doctor },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",
 	    cmd_version },
 };

@@ -421,7 +421,8 @@ open_hybrid(struct cg_base *base, const struct cg_host *host,
 		p = &host->v1[i];
 		if (p->mount[0] == '\0') {
 			remove_dirs(host, configured, instance);
-			return (refused(why, size, "cgroups: no controller %s",
+			return (refused(why, size, "the layer cgroup-%s is "
+			    "missing: no hierarchy has the controller",
 			    cg_controller_name[i]));
 		}
 		base->v1[i] = own_dir(p, configured != NULL ? configured :
@@ -449,8 +450,8 @@ cg_open_on(struct cg_base *base, struct cg_host *host, const char *instance,
 	for (i = 0; i < CG_CONTROLLERS; i++)
 		base->v1[i] = -1;
 	if (host->v2.mount[0] == '\0' || host->v2.own[0] == '\0')
-		return (refused(why, size, "cgroups: no cgroup v2 is "
-		    "mounted"));
+		return (refused(why, size, "the layer cgroup-v2 is missing: "
+		    "no cgroup2 is mounted"));
 	leave_main(&host->v2, instance);
 	if (lists_all(host->v2.mount, "cgroup.controllers"))
 		return (open_v2(base, host, instance, configured, why, size));

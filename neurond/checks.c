@@ -10,7 +10,8 @@
 
 #include "cgroup.h"
 #include "checks.h"
-#include "sys.h"
+#include "log.h"
+#include "probe.h"
 
 #define SPARE_NAMESPACES	64
 
@@ -25,22 +26,40 @@ read_number(const char *path, unsigned long *n)
 	return (0);
 }
 
+static void
+say(const char *line)
+{
+	log_warnx("%s", line);
+}
+
+int
+checks_layers(char *why, size_t size)
+{
+	static struct probe probes[LAYER_COUNT];
+	char names[512];
+
+	probe_layers(probes, 0);
+	if (probe_missing(probes, say, names, sizeof(names)) == 0)
+		return (0);
+	snprintf(why, size, "mandatory layers are missing: %s", names);
+	return (-1);
+}
+
 int
 checks_host(unsigned slots, unsigned neurons, char *why, size_t size)
 {
 	static const char *const kinds[] = { "user", "net" };
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
 	unsigned long have, need = slots + neurons + SPARE_NAMESPACES;
 	char path[64];
 	size_t i;
-	int fd;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		snprintf(path, sizeof(path),
 		    "/proc/sys/user/max_%s_namespaces", kinds[i]);
 		if (read_number(path, &have) == -1) {
-			snprintf(why, size, "%s can't be read: this kernel "
-			    "has no %s namespaces", path, kinds[i]);
+			snprintf(why, size, "the layer %s-namespace is missing: "
+			    "%s can't be read", i == 0 ? "user" : "network",
+			    path);
 			return (-1);
 		}
 		if (have < need) {
@@ -51,12 +70,6 @@ checks_host(unsigned slots, unsigned neurons, char *why, size_t size)
 			return (-1);
 		}
 	}
-	if ((fd = sys_openat2(AT_FDCWD, "/", &how)) == -1) {
-		snprintf(why, size, "openat2 is missing: %s",
-		    strerrordesc_np(errno));
-		return (-1);
-	}
-	close(fd);
 	return (0);
 }
 
@@ -73,8 +86,8 @@ checks_cgroups(const struct cg_base *base, char *why, size_t size)
 		snprintf(why, size, "cgroup %s: %s", base->path,
 		    strerrordesc_np(errno));
 	else if (faccessat(cg.v2, "cgroup.kill", F_OK, 0) == -1)
-		snprintf(why, size, "cgroup %s: no cgroup.kill: the kernel is "
-		    "older than 5.14", base->path);
+		snprintf(why, size, "the layer cgroup-kill is missing: cgroup %s: "
+		    "%s", base->path, layer_table[LAYER_CG_KILL].remedy);
 	else if (cg_limit(base, &cg, &limits, &failed) == -1)
 		snprintf(why, size, "cgroup limit %s: %s", failed,
 		    strerrordesc_np(errno));

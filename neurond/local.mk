@@ -70,6 +70,12 @@ tests_security_attempts_SOURCES = tests/security/attempts.c \
 	tests/security/attempts_files.c
 tests_security_attempts_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
+# Takes system calls away, to see what is refused without them.
+check_PROGRAMS += tests/security/without
+tests_security_without_SOURCES = tests/security/without.c
+tests_security_without_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
+tests_security_without_LDADD = $(SECCOMP_LIBS)
+
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
 	tests/unit/check_neurond_filter

@@ -23,12 +23,16 @@ static const char *const step_words[STEP_COUNT] = {
 #undef ROW
 };
 
+/* What is around PID 1, and not its own to report. */
 static uint64_t
-outer_layers(void)
+outer_layers(const struct neuron *n)
 {
-	return (LAYER_BIT(CG_MEMORY) | LAYER_BIT(CG_PIDS) |
-	    LAYER_BIT(CG_CPU) | LAYER_BIT(CG_KILL) |
-	    (slots_base()->swap ? LAYER_BIT(CG_SWAP) : 0));
+	return (LAYER_BIT(CGROUP_V2) | LAYER_BIT(CG_MEMORY) |
+	    LAYER_BIT(CG_PIDS) | LAYER_BIT(CG_CPU) | LAYER_BIT(CG_KILL) |
+	    LAYER_BIT(SEALS) |
+	    (slots_base()->swap ? LAYER_BIT(CG_SWAP) : 0) |
+	    (n->pidfd != -1 ? LAYER_BIT(PIDFD) : 0) |
+	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
 }
 
 static void
@@ -59,7 +63,8 @@ neuron_init_check(struct neuron *n)
 
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
-	missing = layers_mandatory & ~n->layers;
+	n->layers |= outer_layers(n);
+	missing = layers_needed(n->workspace[0] != '\0') & ~n->layers;
 	if (missing == 0) {
 		up(n);
 		return;
@@ -93,7 +98,7 @@ on_ready(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || n->ready || n->state != NEURON_BUILDING)
 		return (-1);
 	n->ready = 1;
-	n->layers = layers | outer_layers();
+	n->layers = layers;
 	neuron_init_check(n);
 	return (0);
 }

@@ -65,9 +65,10 @@ static void
 first_start(void)
 {
 	const struct slice *s = settings();
-	char why[512];
+	char why[640];
 
-	if (checks_host(settings_slots(),
+	if (checks_layers(why, sizeof(why)) == -1 ||
+	    checks_host(settings_slots(),
 	    (unsigned)s->limits.v[LIMIT_NEURONS], why, sizeof(why)) == -1 ||
 	    cg_open(&self.base, s->instance, s->cgroup_parent, why,
 	    sizeof(why)) == -1)

@@ -133,9 +133,8 @@ layers_json(uint64_t layers)
 	json_t *list = json_array();
 	unsigned bit;
 
-	for (bit = 0; bit < 64; bit++) {
-		if ((layers & (UINT64_C(1) << bit)) != 0 &&
-		    layer_name(bit) != NULL)
+	for (bit = 0; bit < LAYER_COUNT; bit++) {
+		if ((layers & (UINT64_C(1) << bit)) != 0)
 			json_array_append_new(list,
 			    json_string(layer_name(bit)));
 	}
@@ -224,6 +223,7 @@ call_result(const struct call *c, const struct call_end *end,
 	    json_integer(end != NULL ? end->leftover : 0));
 	put(json, "denials", denials_json(c, reason, words));
 	put(json, "layers", layers_json(c->layers));
+	put(json, "landlock_abi", json_integer(LAYERS_ABI(c->layers)));
 	put_judgement(json, c);
 	put(json, "times", times_json(c, end));
 	put(json, "error", error_json(reason, words));

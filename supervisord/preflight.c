@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "preflight.h"
+#include "probe.h"
 
 /*
  * Pages of pipes that one running call holds in apid's name: stdout is made
@@ -28,4 +29,23 @@ preflight(const struct slice *s, char why[WHY_MAX])
 	return (why_say(why, "running-calls-host %llu needs %llu pages of "
 	    "pipes, fs.pipe-user-pages-soft is %llu: lower the one or raise "
 	    "the other", running, running * PIPE_PAGES_CALL, soft));
+}
+
+static void
+say(const char *line)
+{
+	log_warnx("%s", line);
+}
+
+int
+preflight_layers(char why[WHY_MAX])
+{
+	static struct probe probes[LAYER_COUNT];
+	char names[WHY_MAX - 64];
+
+	probe_layers(probes, 0);
+	if (probe_missing(probes, say, names, sizeof(names)) == 0)
+		return (0);
+	return (why_say(why, "not started: mandatory layers are missing: %s",
+	    names));
 }

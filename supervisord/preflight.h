@@ -8,4 +8,11 @@
 /* 0, or -1 and which limit of the host does not fit which of ours. */
 int	preflight(const struct slice *, char why[WHY_MAX]);
 
+/*
+ * 0, or -1 and which mandatory layers this host lacks, each with its remedy in
+ * the log.  Before any process is started: what is missing is named once, not
+ * by whichever process meets it first.
+ */
+int	preflight_layers(char why[WHY_MAX]);
+
 #endif

@@ -1,5 +1,6 @@
 # Programs of the tests that belong to no one directory.
 
+EXTRA_DIST += tests/security/test_layers.py tests/system/test_doctor.py
 EXTRA_DIST += tests/run tests/module.py contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h
 

@@ -88,8 +88,10 @@ step_cgroup_ns(struct builder *b)
 {
 	if (b->req->ntasks > 0 && unshare(CLONE_NEWCGROUP) == -1)
 		return (-1);
+	/* All from the one clone that made this process. */
 	b->layers |= LAYER_BIT(MOUNT_NS) | LAYER_BIT(PID_NS) |
-	    LAYER_BIT(IPC_NS) | LAYER_BIT(UTS_NS) | LAYER_BIT(CGROUP_NS);
+	    LAYER_BIT(IPC_NS) | LAYER_BIT(UTS_NS) | LAYER_BIT(CGROUP_NS) |
+	    LAYER_BIT(INTO_CGROUP);
 	return (0);
 }
 
@@ -178,6 +180,7 @@ step_mounts(struct builder *b)
 	    plan_add(&b->native->plan, "/proc", "proc",
 	    SAFE_FLAGS | IN_NOEXEC) == -1)
 		return (-1);
+	b->layers |= LAYER_BIT(HIDEPID);
 	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
 	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1 ||
 	    tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700) == -1)
@@ -315,17 +318,27 @@ step_rlimits(struct builder *b)
 {
 	if (confine_rlimits(b->req->nofile) == -1)
 		return (-1);
-	b->layers |= LAYER_BIT(RLIMITS);
+	b->layers |= LAYER_BIT(RLIMITS) | LAYER_BIT(CORE);
 	return (0);
 }
 
 static int
 step_user_ns(struct builder *b)
 {
+	char most[2] = "";
+	int fd;
+
 	if (setns(b->req->user_ns, CLONE_NEWUSER) == -1)
 		return (-1);
 	close(b->req->user_ns);
-	b->layers |= LAYER_BIT(USER_NS) | LAYER_BIT(NS_LIMITS);
+	b->layers |= LAYER_BIT(USER_NS);
+	/* The maker wrote it: here it is read back. */
+	fd = open("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return (-1);
+	if (read(fd, most, 2) == 2 && most[0] == '0' && most[1] == '\n')
+		b->layers |= LAYER_BIT(NS_LIMITS);
+	close(fd);
 	return (0);
 }
 
@@ -360,7 +373,8 @@ step_caps(struct builder *b)
 {
 	if (confine_caps() == -1)
 		return (-1);
-	b->layers |= LAYER_BIT(CAPS) | LAYER_BIT(SECUREBITS);
+	b->layers |= LAYER_BIT(CAPS) | LAYER_BIT(BOUNDING) |
+	    LAYER_BIT(SECUREBITS);
 	return (0);
 }
 
@@ -405,7 +419,6 @@ step_assert_fds(struct builder *b)
 	DIR *list;
 	int n, wrong = 0, found = 0;
 
-	(void)b;
 	if ((list = opendir("/proc/self/fd")) == NULL)
 		return (-1);
 	while ((d = readdir(list)) != NULL) {
@@ -421,6 +434,7 @@ step_assert_fds(struct builder *b)
 		errno = EBADF;
 		return (-1);
 	}
+	b->layers |= LAYER_BIT(CLOSED_FDS);
 	return (0);
 }
 

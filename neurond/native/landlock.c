@@ -9,8 +9,9 @@
 #include "../sys.h"
 #include "landlock.h"
 #include "layers.h"
+#include "probe.h"
 
-#define CREATE_VERSION	1U	/* LANDLOCK_CREATE_RULESET_VERSION */
+#define ABI_KNOWN	6
 #define RULE_BENEATH	1	/* LANDLOCK_RULE_PATH_BENEATH */
 
 #define READ_X		(LL_READ_FILE | LL_READ_DIR | LL_EXECUTE)
@@ -43,13 +44,13 @@ static const struct rule {
 	{ AGENT_HOME,	ALL_BUT_NODES }
 };
 
+/* A newer kernel is spoken to as one of the version that is known here. */
 unsigned
 landlock_abi(void)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
-	    CREATE_VERSION);
+	unsigned abi = probe_landlock_abi();
 
-	return (abi < 0 ? 0 : (unsigned)abi);
+	return (abi > ABI_KNOWN ? ABI_KNOWN : abi);
 }
 
 uint64_t
@@ -113,7 +114,7 @@ landlock_neuron(unsigned abi, const char *workspace, uint64_t *layers)
 	close(fd);
 	if (r == -1)
 		return (-1);
-	*layers |= LAYER_BIT(LANDLOCK);
+	*layers |= LAYER_BIT(LANDLOCK) | (uint64_t)abi << LAYERS_ABI_SHIFT;
 	if (abi >= 2)
 		*layers |= LAYER_BIT(LANDLOCK_REFER);
 	if (abi >= 3)

@@ -19,6 +19,18 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
+
+
+def sanitized():
+    """Built with sanitizers: bounds on memory and time do not hold then."""
+    try:
+        with open(os.path.join(BUILD, "config.h")) as f:
+            return "\n#define WITH_SANITIZERS 1" in f.read()
+    except OSError:
+        return False
+
+
+SANITIZED = sanitized()
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 CTL = os.path.join(BUILD, "myelinctl", "myelinctl")
 NAMES = ("apid", "apid-operator", "judged", "policyd", "neurond")
@@ -95,6 +107,15 @@ def rss_kib(pid):
     return 0
 
 
+def pss_kib(pid):
+    """Memory of a process, what it shares divided among those who do."""
+    with open("/proc/%d/smaps_rollup" % pid) as f:
+        for line in f:
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
 class Instance:
     """A private instance in a directory of its own."""
 
@@ -118,10 +139,10 @@ class Instance:
             f.write(text)
         os.chmod(self.conf, 0o600)
 
-    def start(self, args=()):
+    def start(self, args=(), prefix=()):
         log = open(self.log_path, "a")
         self.process = subprocess.Popen(
-            [os.path.join(self.build, "supervisord", "myelind"), "-d",
+            list(prefix) + [os.path.join(self.build, "supervisord", "myelind"), "-d",
              "-f", self.conf, "-p", self.dir, "-L", self.build] + list(args),
             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         log.close()
@@ -136,8 +157,13 @@ class Instance:
             if self.process.poll() is not None:
                 raise AssertionError("myelind ended:\n" + self.log())
             try:
-                return (self.get("/v1/whoami")[0] == 200 and
-                        self.get("/v1/status", operator=True)[0] == 200)
+                if self.get("/v1/whoami")[0] != 200:
+                    return False
+                status, body = self.get("/v1/status", operator=True)
+                # the sockets answer before neurond, which comes up last
+                return status == 200 and {
+                    p["name"] for p in body["processes"]
+                    if p["state"] == "up"} >= set(NAMES + HELPERS)
             except (OSError, http.client.HTTPException):
                 return False
         try:

@@ -343,7 +343,8 @@ START_TEST(test_refused)
 	ck_assert_int_eq(open_at("/session", NULL, &base, why), -1);
 	ck_assert_ptr_nonnull(strstr(why, "Delegate=yes"));
 	ck_assert_int_eq(open_at("", NULL, &base, why), -1);
-	ck_assert_str_eq(why, "cgroups: no cgroup v2 is mounted");
+	ck_assert_str_eq(why, "the layer cgroup-v2 is missing: "
+	    "no cgroup2 is mounted");
 }
 END_TEST
 
@@ -354,7 +355,8 @@ START_TEST(test_hybrid_without_controller)
 
 	place("", "hugetlb\n", "", "");
 	ck_assert_int_eq(open_at("/", NULL, &base, why), -1);
-	ck_assert_str_eq(why, "cgroups: no controller memory");
+	ck_assert_str_eq(why, "the layer cgroup-memory is missing: "
+	    "no hierarchy has the controller");
 	close(base.v2);
 }
 END_TEST
