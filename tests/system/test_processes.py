@@ -2,7 +2,7 @@
 import os
 import unittest
 
-from harness import HELPERS, NAMES, Instance
+from harness import HELPERS, NAMES, SANITIZED, Instance, pss_kib
 
 # CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP, NET_ADMIN,
 # SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the most that a process which
@@ -101,6 +101,22 @@ class Drop(unittest.TestCase):
             # of 1, which alone stops a core handler that is a program
             self.assertEqual(rows["Max core file size"], ["1", "1"], name)
             self.assertLess(int(rows["Max open files"][1]), 20001, name)
+
+    @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
+    def test_memory_of_the_idle(self):
+        """All together, with a stock of namespaces, and no neuron."""
+        i = Instance()
+        try:
+            kib = {n: pss_kib(p["pid"]) for n, p in i.processes().items()}
+            kib["myelind"] = pss_kib(i.process.pid)
+        finally:
+            i.stop()
+        total = sum(kib.values())
+        print("detail idle processes: %d KiB PSS (%s)" % (
+            total, ", ".join("%s %d" % n for n in sorted(kib.items()))))
+        self.assertEqual(set(kib), set(NAMES + HELPERS) | {"myelind"})
+        self.assertTrue(all(kib.values()), kib)
+        self.assertLess(total, 40 * 1024, kib)
 
     def test_open_files(self):
         """No process holds a file of the host but what it was handed."""
