@@ -1,9 +1,12 @@
 /*
  * Checking and keeping neurond's slice.
  */
+#include <sys/resource.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "maker.h"
+#include "proc.h"
 #include "settings.h"
 
 static struct slice *current;
@@ -34,6 +37,49 @@ block_check(struct slice *s)
 	return (0);
 }
 
+/*
+ * The most open files that a neuron can have: it inherits from us.  Who only
+ * checks a configuration may have less than the service will.
+ */
+static unsigned long long
+nofile_most(void)
+{
+	unsigned long long most = 0;
+	struct rlimit rl;
+	FILE *f;
+
+	if (!(proc_flags() & PROC_F_CHECK))
+		return (getrlimit(RLIMIT_NOFILE, &rl) == -1 ? 0 : rl.rlim_max);
+	if ((f = fopen("/proc/sys/fs/nr_open", "re")) == NULL)
+		return (~0ULL);
+	if (fscanf(f, "%llu", &most) != 1)
+		most = ~0ULL;
+	fclose(f);
+	return (most);
+}
+
+static int
+nofile_check(struct slice *s)
+{
+	static const char words[] = "%s%s%snofile %llu: the host allows the "
+	    "service %llu (fs.nr_open, LimitNOFILE=)";
+	const struct where none = { 0 };
+	unsigned long long most = nofile_most(), want;
+	size_t i;
+
+	for (i = 0; i < s->nprofiles; i++) {
+		want = s->profiles[i].limits.v[LIMIT_NOFILE];
+		if (want > most)
+			return (slice_bad(s, &s->profiles[i].where, words,
+			    "profile \"", s->profiles[i].name, "\": ", want,
+			    most));
+	}
+	want = s->limits.v[LIMIT_NOFILE];
+	if (want > most)
+		return (slice_bad(s, &none, words, "", "", "", want, most));
+	return (0);
+}
+
 int
 settings_check(struct slice *s, const struct slice *old)
 {
@@ -45,7 +91,7 @@ settings_check(struct slice *s, const struct slice *old)
 			return (slice_bad(s, &s->profiles[i].where,
 			    "profile \"%s\": no such mode",
 			    s->profiles[i].name));
-	if (block_check(s) == -1)
+	if (block_check(s) == -1 || nofile_check(s) == -1)
 		return (-1);
 	if (old != NULL && (old->uids_start != s->uids_start ||
 	    old->uids_count != s->uids_count ||

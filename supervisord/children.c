@@ -105,14 +105,38 @@ children_ids(struct supervisor *sv, char why[WHY_MAX])
 	return (0);
 }
 
+/* Neurons can have no more than what neurond has. */
+static uint64_t
+nofile_profiles(const struct slice *s)
+{
+	uint64_t most = s->limits.v[LIMIT_NOFILE];
+	size_t i;
+
+	for (i = 0; i < s->nprofiles; i++)
+		if (s->profiles[i].limits.v[LIMIT_NOFILE] > most)
+			most = s->profiles[i].limits.v[LIMIT_NOFILE];
+	return (most);
+}
+
 uint32_t
-child_nofile(const struct child *c)
+child_nofile_own(const struct child *c)
 {
 	const uint64_t *v = c->sv->conf->slice->limits.v;
 	const uint32_t *n = c->spec->nofile;
 
 	return ((uint32_t)(n[0] + n[1] * v[LIMIT_RUNNING_HOST] +
 	    n[2] * v[LIMIT_CONNECTIONS] + n[3] * v[LIMIT_NEURONS]));
+}
+
+uint32_t
+child_nofile(const struct child *c)
+{
+	uint32_t own = child_nofile_own(c);
+	uint64_t most = 0;
+
+	if (c->spec == &child_table[CHILD_NEUROND])
+		most = nofile_profiles(c->sv->conf->slice);
+	return (own > most ? own : (uint32_t)most);
 }
 
 int

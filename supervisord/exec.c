@@ -85,7 +85,7 @@ descriptors(const struct child *c, int control)
 static void
 open_files(const struct child *c)
 {
-	rlim_t most = child_nofile(c);
+	rlim_t most = child_nofile(c), have;
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
@@ -93,8 +93,11 @@ open_files(const struct child *c)
 	/* proc_drop lowers to what START says; only we may still raise. */
 	if (rl.rlim_max >= most)
 		return;
+	have = rl.rlim_max;
 	rl.rlim_cur = rl.rlim_max = most;
-	if (setrlimit(RLIMIT_NOFILE, &rl) == -1 && geteuid() == 0)
+	/* Where a profile asks for too much, neurond says which. */
+	if (setrlimit(RLIMIT_NOFILE, &rl) == -1 && geteuid() == 0 &&
+	    have < child_nofile_own(c))
 		give_up(c, "open files");
 }
 

@@ -146,6 +146,8 @@ void	children_init(struct supervisor *);
 /* Ids of all, from the block or the host's users.  0, or -1 and why. */
 int	children_ids(struct supervisor *, char why[WHY_MAX]);
 uint32_t child_nofile(const struct child *);
+/* Without what neurons want to inherit. */
+uint32_t child_nofile_own(const struct child *);
 /* Its root directory, "" for none; size is PATH_BYTES_MAX. */
 int	child_root(const struct child *, char *path, size_t size);
 

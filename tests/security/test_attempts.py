@@ -272,6 +272,29 @@ class Refusals(unittest.TestCase):
         self.assertNotEqual(r.returncode, 0)
         self.assertIn(b"egress", r.stderr)
 
+    def test_more_open_files_than_the_host_allows(self):
+        """Named with file and line, not cut down in silence."""
+        extra = 'profile "files" { nofile %d }\n'
+        less = ("prlimit", "--nofile=5000:5000", "setpriv",
+                "--bounding-set", "-sys_resource")
+        i = Instance(start=False, extra=extra % 5001)
+        try:
+            with open(i.conf) as f:
+                line = len(f.readlines())
+            with self.assertRaises(AssertionError) as e:
+                i.start(prefix=less)
+            self.assertIn('%s:%d: profile "files": nofile 5001: the host '
+                          'allows the service 5000' % (i.conf, line),
+                          str(e.exception))
+        finally:
+            i.stop()
+        # the control: one less, and more than neurond needs for itself
+        with Instance(CONFIG.replace("preset", 'profile "files"; preset'),
+                      extra=extra % 5000, start=False) as i:
+            i.start(prefix=less)
+            r = i.bash("ulimit -Sn; ulimit -Hn", profile="files")
+            self.assertEqual(r["stdout"], "5000\n5000\n", r)
+
     def test_a_missing_parent_of_cgroups(self):
         """Asked for a cgroup parent that is not there, nothing starts."""
         i = Instance(start=False, extra='cgroup parent "/nosuch/parent"\n')
