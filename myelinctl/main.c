@@ -449,6 +449,8 @@ main(int argc, char **argv)
 
 	hold_stdio();
 	signal(SIGPIPE, SIG_IGN);
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return (cmd_version(&o, 0, NULL));
 	switch (read_options(&o, "so", 1, argc, argv)) {
 	case 0:
 		break;

@@ -1,6 +1,9 @@
 # supervisord: installed and shown as myelind.
 
 sbin_PROGRAMS += supervisord/myelind
+# It has options of one letter, as its man page says, and what it starts is
+# nobody's to run by hand.
+AM_INSTALLCHECK_STD_OPTIONS_EXEMPT = supervisord/myelind $(myelinlib_PROGRAMS)
 noinst_LIBRARIES += supervisord/libconf.a supervisord/libsupervisord.a
 dist_man_MANS += man/myelind.8 man/myelin.conf.5
 

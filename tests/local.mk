@@ -1,14 +1,51 @@
 # Programs of the tests that belong to no one directory.
 
-EXTRA_DIST += tests/security/test_layers.py tests/system/test_doctor.py
 EXTRA_DIST += tests/run tests/module.py contrib/try contrib/check \
-	contrib/lib.sh tests/unit/unit.h
+	contrib/lib.sh tests/unit/unit.h \
+	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
+	tests/fuzz/corpus
+
+# The packaging goes along where it is; what a build of it left does not.
+dist-hook:
+	find "$(distdir)" -name __pycache__ -exec rm -rf {} +
+	! test -d "$(srcdir)/debian" || { \
+		$(MKDIR_P) "$(distdir)/debian/source" && \
+		for f in "$(srcdir)"/debian/* "$(srcdir)"/debian/source/*; do \
+			case $$f in \
+			*.substvars|*-stamp|*.debhelper|*.log|*/files) ;; \
+			*) ! test -f "$$f" || cp -p "$$f" \
+				"$(distdir)/$${f#$(srcdir)/}" || exit 1 ;; \
+			esac; \
+		done; }
 
 # Builds every test program, and runs none.  After all, never beside it: two
 # makes that write one archive spoil it.
 .PHONY: check-programs
 check-programs: all
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
+
+# "make check" is the unit tests alone, for whoever builds: tests/run is the
+# suite.  A program that needs root skips itself.
+.PHONY: check-unit
+check-unit: $(check_PROGRAMS)
+	@failed=; n=0; \
+	for t in $(check_PROGRAMS); do \
+		case $$t in tests/unit/check_*) ;; *) continue ;; esac; \
+		n=`expr $$n + 1`; \
+		if ./$$t >$$t.log 2>&1; then \
+			if grep -q '^1\.\.0 # SKIP' $$t.log; then \
+				echo "SKIP: $$t"; \
+			fi; \
+		else \
+			failed="$$failed $$t"; \
+			echo "FAIL: $$t"; \
+			grep '^not ok' $$t.log || cat $$t.log; \
+		fi; \
+	done; \
+	echo "$$n unit test programs ran"; \
+	test -z "$$failed"
+check-local: check-unit
+CLEANFILES += tests/unit/*.log
 
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c

@@ -134,6 +134,8 @@ int
 main(int argc, char **argv)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	struct scmp_arg_cmp version = { .arg = 2, .op = SCMP_CMP_EQ,
+	    .datum_a = 1 };
 	int answerer = -1, i;
 
 	if (ctx == NULL)
@@ -144,9 +146,8 @@ main(int argc, char **argv)
 			continue;
 		}
 		landlock_abi = (unsigned)atoi(argv[i] + 13);
-		if (seccomp_rule_add(ctx, SCMP_ACT_NOTIFY,
-		    SCMP_SYS(landlock_create_ruleset), 1,
-		    SCMP_A2(SCMP_CMP_EQ, 1)) != 0)
+		if (seccomp_rule_add_array(ctx, SCMP_ACT_NOTIFY,
+		    SCMP_SYS(landlock_create_ruleset), 1, &version) != 0)
 			die(argv[i]);
 		answerer = start_answering();
 	}

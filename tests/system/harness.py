@@ -211,6 +211,9 @@ class Instance:
                 leftover += [l for l in f if self.dir in l]
             self.process = None
         text = self.log() if os.path.exists(self.log_path) else ""
+        # a process that a sanitizer ended is started again, and says so here
+        if "Sanitizer" in text or "runtime error:" in text:
+            leftover.append("a sanitizer's report")
         shutil.rmtree(self.dir, ignore_errors=True)
         if check and leftover:
             raise AssertionError("left behind: %s\n%s" %
