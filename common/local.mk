@@ -15,6 +15,7 @@ common_libcore_a_SOURCES = \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
 	common/runblock.c common/runblock.h \
+	common/sanitize.c common/sanitize.h \
 	common/fault.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c
@@ -25,7 +26,6 @@ common_libcommon_a_SOURCES = \
 	common/proc.c common/proc.h common/proc_internal.h \
 	common/proc_drop.c \
 	common/proc_filter.c \
-	common/sanitize.c common/sanitize.h \
 	common/slice.c common/slice.h
 common_libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(SECCOMP_CFLAGS) $(LIBCAP_CFLAGS)

@@ -7,6 +7,11 @@
 
 #include "sanitize.h"
 
+void
+sanitize_options(void)
+{
+}
+
 #ifdef WITH_SANITIZERS
 
 /*

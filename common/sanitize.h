@@ -7,4 +7,10 @@
 /* Ends with NULL; empty in an ordinary build. */
 extern const char *const sanitize_syscalls[];
 
+/*
+ * Does nothing but bring the options of sanitize.c into a program that has no
+ * filter of its own and no leave to be looked at when it ends.
+ */
+void	sanitize_options(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "helper_main.h"
 #include "log.h"
+#include "sanitize.h"
 
 static int
 is_socket(int fd)
@@ -29,6 +30,7 @@ helper_start(int argc, char **argv, const char *name, enum channel_kind kind,
 	struct channel *ch;
 
 	(void)argv;
+	sanitize_options();
 	if (!is_socket(HELPER_CHANNEL_FD) || argc != 1) {
 		fprintf(stderr, "%s: started by neurond, not by hand\n", name);
 		exit(1);

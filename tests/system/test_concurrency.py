@@ -4,8 +4,8 @@ import threading
 import time
 import unittest
 
-from harness import (CONFIG, Instance, UnixConnection, output_of, rss_kib,
-                     stdout_of, wait_for)
+from harness import (CONFIG, SANITIZED, Instance, UnixConnection, output_of,
+                     rss_kib, stdout_of, wait_for)
 
 WIDE = CONFIG + """
 neurons 64
@@ -132,6 +132,8 @@ class Flood(unittest.TestCase):
             self.assertIn(("failed", "output_limit"),
                           [(c["state"], c["reason"]) for c in call])
 
+    @unittest.skipIf(SANITIZED, "memory is what it measures, and sanitizers "
+                     "take their own")
     def test_ten_gibibytes(self):
         with Instance(CONFIG + "\noutput-killed 20G\n") as i:
             result = self.flood(i, 10 << 30)
