@@ -1,4 +1,5 @@
 # What contrib/try and contrib/check share.  Sourced, not run.
+# shellcheck shell=sh disable=SC2034,SC2154
 
 die()
 {

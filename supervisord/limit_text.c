@@ -33,7 +33,8 @@ limit_text(enum limit_unit unit, uint64_t value, char text[LIMIT_TEXT_MAX])
 		    (double)value / 1000);
 		return (text);
 	}
-	for (i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+	/* Every unit has a row of 1; the last one stands for it. */
+	for (i = 0; i + 1 < sizeof(scales) / sizeof(scales[0]); i++) {
 		if (scales[i].unit == unit && value % scales[i].times == 0 &&
 		    (value != 0 || scales[i].times == 1))
 			break;

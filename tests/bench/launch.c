@@ -80,7 +80,7 @@ run_bwrap(void)
 		for (i = 0; i < NBWRAP; i++)
 			argv[i] = strdup(bwrap[i] == NULL ? workspace :
 			    bwrap[i]);
-		for (i = 0; program[i] != NULL && i < 15; i++)
+		for (i = 0; i < 15 && program[i] != NULL; i++)
 			argv[NBWRAP + i] = program[i];
 	}
 	return (spawn_wait(argv));

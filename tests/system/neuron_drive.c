@@ -406,6 +406,7 @@ static int
 run_block(void)
 {
 	struct runblock rb = { 0 };
+	int fd;
 
 	rb.cwd = strdup(opt.cwd == NULL ? "" : opt.cwd);
 	rb.argv = opt.argv;
@@ -413,7 +414,9 @@ run_block(void)
 		rb.argc++;
 	rb.env = (char **)(uintptr_t)opt.env;
 	rb.envc = opt.nenv;
-	return (runblock_encode(&rb));
+	fd = runblock_encode(&rb);
+	free(rb.cwd);
+	return (fd);
 }
 
 static int
