@@ -16,6 +16,7 @@
 #include "proc.h"
 #include "stream.h"
 #include "text.h"
+#include "without.h"
 
 #define PIPE_BYTES	(128 * 1024)	/* of stdout, while the call runs */
 #define READ_BURST	4		/* reads before others get their turn */
@@ -57,7 +58,8 @@ output_widen(struct output *o)
 static int
 may_drop(const struct call *call, uint64_t id)
 {
-	if (!call->block || call->consumer_state == CONSUMER_LEFT)
+	if (!call->block || call->consumer_state == CONSUMER_LEFT ||
+	    WITHOUT(flow_block))
 		return (1);
 	return (call->consumer_state == CONSUMER_HERE &&
 	    stream_has_sent(call->consumer, id));
@@ -158,7 +160,7 @@ check_killed(struct call *call)
 	    call->kept.stream[STREAM_STDERR].total;
 
 	if (call->stopped || call->state >= CALL_ENDED ||
-	    total < call->killed)
+	    total < call->killed || WITHOUT(output_limit))
 		return;
 	call->stopped = 1;
 	log_debug("call %s: output limit %llu", call->id,

@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "routes.h"
 #include "tools.h"
+#include "without.h"
 
 #define PAGE_DEFAULT	100
 #define PAGE_MAX	500
@@ -29,7 +30,7 @@ route_health(struct conn *c)
 	if (up)
 		n = snprintf(text, sizeof(text),
 		    "{\"status\":\"ok\",\"version\":\"%s\"}",
-		    PACKAGE_VERSION);
+		    PACKAGE_VERSION WITHOUT_VERSION);
 	else
 		n = snprintf(text, sizeof(text),
 		    "{\"status\":\"unavailable\"}");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "routes.h"
+#include "without.h"
 
 static const char *const page[] = { "cursor", "limit", NULL };
 static const char *const audit_page[] = { "after", "limit", NULL };
@@ -87,7 +88,7 @@ path_matches(const char *pattern, const char *path, char id[ID_SIZE])
 static int
 here(const struct route *r)
 {
-	return ((r->planes &
+	return (WITHOUT(apid_planes) || (r->planes &
 	    (conns_plane() == PLANE_AGENT ? ON_AGENT : ON_OPERATOR)) != 0);
 }
 

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "stream.h"
 #include "text.h"
+#include "without.h"
 
 #define PATIENCE	40	/* ticks that a reader may lie still: 10 min */
 #define FIELDS_MAX	512	/* of an event, but its data */
@@ -339,7 +340,7 @@ reader_new(struct conn *c, uint64_t after)
 	if ((r = calloc(1, sizeof(*r))) == NULL)
 		fatal("reader");
 	r->conn = c;
-	r->next = after + 1;
+	r->next = WITHOUT(event_resume) ? 1 : after + 1;
 	conn_hold(c, &reader_ops, r);
 	conn_begin(c, 200, "text/event-stream", -1);
 	return (r);

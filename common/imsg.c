@@ -17,6 +17,7 @@
 
 #include "imsg_internal.h"
 #include "log.h"
+#include "without.h"
 
 #define PIPEFS	0x50495045	/* PIPEFS_MAGIC, linux/magic.h */
 #define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -276,13 +277,15 @@ row_mismatch(const struct msg_row *row, const struct channel *ch,
 {
 	size_t least = row->fixed + 4 * (size_t)row->strings;
 
-	if ((row->channels & ch->kind) == 0)
+	if ((row->channels & ch->kind) == 0 && !WITHOUT(imsg_channel))
 		return ("not of this channel");
-	if (row->dir != dir)
+	if (row->dir != dir && !WITHOUT(imsg_direction))
 		return ("in the wrong direction");
-	if (size < least || (row->strings == 0 && size != least))
+	if ((size < least || (row->strings == 0 && size != least)) &&
+	    !WITHOUT(imsg_size))
 		return ("of the wrong size");
-	if (nfds < row->fds_min || nfds > row->fds_max)
+	if ((nfds < row->fds_min || nfds > row->fds_max) &&
+	    !WITHOUT(imsg_fds))
 		return ("with the wrong number of fds");
 	return (NULL);
 }
@@ -327,7 +330,8 @@ is_memfd(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	return (seals != -1 && (seals & SEALS) == SEALS);
+	return (seals != -1 && ((seals & SEALS) == SEALS ||
+	    WITHOUT(imsg_seals)));
 }
 
 static int
@@ -527,8 +531,8 @@ channel_send(struct channel *ch, struct imsg *m)
 	TAILQ_INSERT_TAIL(&ch->queue, m, entry);
 	ch->queued_bytes += enc_size(m->enc);
 	ch->queued_count++;
-	if (ch->queued_bytes > QUEUE_MAX_BYTES ||
-	    ch->queued_count > QUEUE_MAX_COUNT) {
+	if ((ch->queued_bytes > QUEUE_MAX_BYTES ||
+	    ch->queued_count > QUEUE_MAX_COUNT) && !WITHOUT(imsg_queue)) {
 		channel_die(ch, "queue over %d bytes or %d messages",
 		    QUEUE_MAX_BYTES, QUEUE_MAX_COUNT);
 		return (-1);
@@ -584,7 +588,8 @@ imsg_read(struct channel *ch, struct imsg *m, uint8_t *buf)
 	msg.msg_control = control.buf;
 	msg.msg_controllen = sizeof(control.buf);
 	do
-		n = recvmsg(ch->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		n = recvmsg(ch->fd, &msg, MSG_DONTWAIT |
+		    (WITHOUT(imsg_cloexec) ? 0 : MSG_CMSG_CLOEXEC));
 	while (n == -1 && errno == EINTR);
 	if (n == -1 && errno == EAGAIN)
 		return (0);
@@ -634,13 +639,14 @@ imsg_check(struct channel *ch, struct imsg *m)
 	}
 	m->type = type;
 	row = &msg_table[type];
-	if (zero != 0 || len != m->dec.left || nfds != m->nfds)
+	if ((zero != 0 || len != m->dec.left || nfds != m->nfds) &&
+	    !WITHOUT(imsg_header))
 		wrong = "with a header that does not fit it";
 	else if ((wrong = row_mismatch(row, ch, dir, len, nfds)) != NULL)
 		;
-	else if ((row->states & ch->state) == 0)
+	else if ((row->states & ch->state) == 0 && !WITHOUT(imsg_state))
 		wrong = "not allowed now";
-	else if (!kinds_ok(row, m))
+	else if (!kinds_ok(row, m) && !WITHOUT(imsg_kinds))
 		wrong = "with an fd of the wrong kind";
 	if (wrong == NULL)
 		return (0);
@@ -671,7 +677,7 @@ imsg_handle(struct channel *ch, struct imsg *m)
 	trace(ch, "gets", m->type, m->dec.left, m->nfds);
 	if (h->fn(ch->arg, m) == -1)
 		channel_die(ch, "%s can't be right", msg_name(m->type));
-	else if (!m->ended)
+	else if (!m->ended && !WITHOUT(imsg_end))
 		channel_die(ch, "%s was not read to its end",
 		    msg_name(m->type));
 }

@@ -16,9 +16,14 @@ common_libcore_a_SOURCES = \
 	common/redact.c common/redact.h \
 	common/runblock.c common/runblock.h \
 	common/sanitize.c common/sanitize.h \
-	common/fault.h
+	common/fault.h common/without.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c
+endif
+if WITHOUT
+common_libcore_a_SOURCES += common/without.c
+else
+EXTRA_DIST += common/without.c
 endif
 
 common_libcommon_a_SOURCES = \

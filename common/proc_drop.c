@@ -19,6 +19,7 @@
 
 #include "log.h"
 #include "proc_internal.h"
+#include "without.h"
 
 /* Memfds count as files here: the largest body, doubled for base64. */
 #define FSIZE_MEMFD	(512ULL * 1024 * 1024)
@@ -35,7 +36,8 @@ cap_kept(const int *caps, int cap)
 static void
 drop_root_directory(const struct proc_drop *d)
 {
-	if (d->root[0] == '\0')
+	if (d->root[0] == '\0' ||
+	    (WITHOUT(drop_chroot) && !(d->flags & PROC_FILES)))
 		return;
 	if (chroot(d->root) == -1 || chdir("/") == -1)
 		fatal("drop: chroot %s", d->root);
@@ -48,7 +50,7 @@ drop_bounding_set(const struct proc_drop *d)
 
 	for (cap = 0; (had = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) >= 0;
 	    cap++) {
-		if (cap_kept(d->caps, cap))
+		if (cap_kept(d->caps, cap) || WITHOUT(drop_bounding_set))
 			continue;
 		if (had == 1 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1)
 			fatal("drop: capability %d of the bounding set", cap);
@@ -63,9 +65,9 @@ drop_ids(const struct proc_drop *d)
 	uid_t r, e, s;
 	gid_t rg, eg, sg;
 
-	if (setgroups(0, NULL) == -1)
+	if (!WITHOUT(drop_groups) && setgroups(0, NULL) == -1)
 		fatal("drop: setgroups");
-	if (d->flags & PROC_ROOT)
+	if ((d->flags & PROC_ROOT) || WITHOUT(drop_ids))
 		return;
 	if (d->uid == 0 || d->gid == 0)
 		fatalx("drop: to uid %u, gid %u", d->uid, d->gid);
@@ -79,7 +81,7 @@ drop_ids(const struct proc_drop *d)
 	if (setresuid(0, 0, 0) != -1 || setresgid(0, 0, 0) != -1 ||
 	    seteuid(0) != -1)
 		fatalx("drop: the old ids came back");
-	if (getgroups(0, NULL) != 0)
+	if (getgroups(0, NULL) != 0 && !WITHOUT(drop_groups))
 		fatalx("drop: groups are left");
 }
 
@@ -90,6 +92,8 @@ drop_caps(const struct proc_drop *d)
 	cap_value_t v;
 	const int *c;
 
+	if (WITHOUT(drop_caps))
+		return;
 	if ((want = cap_init()) == NULL)
 		fatal("drop: cap_init");
 	for (c = d->caps; c != NULL && *c != -1; c++) {
@@ -133,7 +137,7 @@ drop_rlimits(const struct proc_drop *d)
 	 * may need CAP_SYS_RESOURCE to get it back from 0. */
 	limit(RLIMIT_CORE, 1, "core");
 	limit(RLIMIT_NOFILE, d->nofile, "nofile");
-	if (d->flags & PROC_ROOT)
+	if ((d->flags & PROC_ROOT) || WITHOUT(drop_rlimits))
 		return;
 	limit(RLIMIT_MEMLOCK, 0, "memlock");
 	limit(RLIMIT_MSGQUEUE, 0, "msgqueue");
@@ -173,7 +177,7 @@ proc_drop(const struct proc_drop *d)
 {
 	if (getuid() != 0 || geteuid() != 0)
 		fatalx("drop: not root: this program is started by myelind(8)");
-	umask(077);
+	umask(WITHOUT(file_modes) ? 022 : 077);
 	drop_root_directory(d);
 	drop_bounding_set(d);
 	drop_ids(d);
@@ -181,18 +185,20 @@ proc_drop(const struct proc_drop *d)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
 		fatal("drop: dumpable");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
-	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+	if (!WITHOUT(drop_no_new_privs) &&
+	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
 		fatal("drop: no_new_privs");
 	proc_die_with_parent(d->flags);
 	drop_rlimits(d);
 	if (close_range((unsigned)d->keep_fd + 1, ~0U, 0) == -1)
 		fatal("drop: close_range");
-	if (!(d->flags & PROC_ROOT) && chroot("/") != -1)
+	if (!(d->flags & PROC_ROOT) && chroot("/") != -1 &&
+	    !WITHOUT(drop_caps))
 		fatalx("drop: chroot is still allowed");
-	if (d->syscalls != NULL)
+	if (d->syscalls != NULL && !WITHOUT(drop_seccomp))
 		proc_filter(d->syscalls, d->nsyscalls);
-	else if (!(d->flags & PROC_ROOT))
+	else if (!(d->flags & PROC_ROOT) && !WITHOUT(drop_seccomp))
 		fatalx("drop: %s has no filter", d->name);
 }
 

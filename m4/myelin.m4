@@ -76,6 +76,16 @@ AS_IF([test "$enable_faults" = yes], [
 AM_CONDITIONAL([FAULTS], [test "$enable_faults" = yes])
 ])
 
+# For tests of the tests alone: common/without.h says why.
+AC_DEFUN([MYELIN_ENABLE_WITHOUT], [
+AC_ARG_ENABLE([without], [AS_HELP_STRING([--enable-without],
+    [build programs whose layers a test can switch off; never to be shipped])],
+    [], [enable_without=no])
+AS_IF([test "$enable_without" = yes],
+    [AM_CPPFLAGS="$AM_CPPFLAGS -DMYELIN_WITHOUT"])
+AM_CONDITIONAL([WITHOUT], [test "$enable_without" = yes])
+])
+
 # Every PID 1 of a neuron is a copy of the spawner: static, it has the fewest
 # pages.  A sanitizer can't be linked in that way, nor where libc.a is missing.
 AC_DEFUN([MYELIN_STATIC_SPAWNER], [
@@ -104,8 +114,11 @@ myelin $PACKAGE_VERSION
   sanitizers    $enable_sanitizers
   fuzzers       $enable_fuzzers
   fault points  $enable_faults
+  without       $enable_without
   warnings      errors: $enable_werror
   unit tests    $have_check
   prefix        $prefix
 "])
+AS_IF([test "$enable_without" = yes],
+    [AC_MSG_WARN([layers can be switched off in this build: never ship it])])
 ])

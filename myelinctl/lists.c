@@ -11,6 +11,7 @@
 
 #include "api.h"
 #include "ids.h"
+#include "without.h"
 #include "words.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
@@ -348,8 +349,8 @@ cmd_version(struct options *o, int argc, char **argv)
 	if (argc != 0)
 		return (no_operands(o, "version", argc));
 	if (o->json)
-		printf("{\"version\":\"%s\"}\n", VERSION);
+		printf("{\"version\":\"%s\"}\n", VERSION WITHOUT_VERSION);
 	else
-		printf("myelinctl %s\n", VERSION);
+		printf("myelinctl %s\n", VERSION WITHOUT_VERSION);
 	return (0);
 }

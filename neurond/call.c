@@ -23,6 +23,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "proc.h"
+#include "without.h"
 
 #define GRACE		500	/* ms from TERM to KILL */
 #define GIVE_UP		1000	/* ms from KILL to retiring the neuron */
@@ -107,7 +108,7 @@ drain(struct call *c)
 {
 	int populated = cg_populated(leaf_fd(c));
 
-	if (populated == 0) {
+	if (populated == 0 || WITHOUT(leftover_kill)) {
 		finish(c);
 		return;
 	}
@@ -116,7 +117,8 @@ drain(struct call *c)
 		return;
 	}
 	if (c->waited == 0)
-		c->leftovers = (uint32_t)cg_processes(leaf_fd(c));
+		c->leftovers = WITHOUT(leftover_count) ? 0 :
+		    (uint32_t)cg_processes(leaf_fd(c));
 	(void)cg_kill(leaf_fd(c));
 	c->wait = c->wait == 0 ? 1 : c->wait < 32 ? c->wait * 2 : 32;
 	c->waited += c->wait;
@@ -165,6 +167,8 @@ on_clock(evutil_socket_t fd, short what, void *arg)
 		drain(c);
 		return;
 	}
+	if (WITHOUT(timeout))
+		return;
 	switch ((enum stage)c->stage) {
 	case STAGE_DEADLINE:
 		c->cause = END_TIMED_OUT;
@@ -347,7 +351,7 @@ call_kill(const char *id, unsigned cause)
 	struct call *c = neurons_find_call(id);
 
 	/* Gone, or as good as: its own end is true as well. */
-	if (c == NULL || c->state == CALL_DRAINING)
+	if (c == NULL || WITHOUT(cancel) || c->state == CALL_DRAINING)
 		return;
 	c->cause = cause;
 	c->detail[0] = '\0';

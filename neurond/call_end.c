@@ -3,6 +3,7 @@
  * call ran, then the program's own end.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "launch.h"
 #include "neuron.h"
 #include "steps.h"
+#include "without.h"
 
 static const char *const where_words[RUN_AT_COUNT] = {
 #define ROW(sym, words)	words,
@@ -64,6 +66,8 @@ limit_words(struct call *c, unsigned limit, const char *words)
 static unsigned
 true_cause(struct call *c, const struct cg_counts *now)
 {
+	if (WITHOUT(true_cause))
+		return (END_EXITED);
 	if (c->cause != 0 && c->cause != END_LAUNCH_FAILED &&
 	    c->cause != END_NEURON_LOST)
 		return (c->cause);
@@ -111,7 +115,8 @@ send_ended(const struct call *c, unsigned cause, uint64_t cpu)
 
 	imsg_put_u8(m, (uint8_t)cause);
 	imsg_put_i32(m, c->code);
-	imsg_put_i32(m, c->sig);
+	imsg_put_i32(m, WITHOUT(true_signal) && c->sig != 0 ? SIGTERM :
+	    c->sig);
 	imsg_put_u64(m, cpu);
 	imsg_put_u64(m, c->peak);
 	imsg_put_u32(m, c->leftovers);

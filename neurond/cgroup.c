@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "without.h"
 
 #define CPU_PERIOD	100000	/* us */
 
@@ -81,10 +82,11 @@ value_text(enum value value, const struct limits *l, char *out, size_t size)
 		n = l->v[LIMIT_MEMORY];
 		break;
 	case VALUE_SWAP:
-		n = l->v[LIMIT_SWAP];
+		n = WITHOUT(swap_limit) ? INT64_MAX : l->v[LIMIT_SWAP];
 		break;
 	case VALUE_MEMORY_SWAP:
-		n = l->v[LIMIT_MEMORY] + l->v[LIMIT_SWAP];
+		n = WITHOUT(swap_limit) ? INT64_MAX :
+		    l->v[LIMIT_MEMORY] + l->v[LIMIT_SWAP];
 		break;
 	case VALUE_PIDS:
 		n = l->v[LIMIT_PIDS];
@@ -116,6 +118,10 @@ cg_limit(const struct cg_base *base, const struct cg_neuron *cg,
 		if ((f->flags & (base->hybrid ? ON_HYBRID : ON_V2)) == 0)
 			continue;
 		dir = base->hybrid ? cg->v1[f->controller] : cg->v2;
+		if ((f->controller == CG_MEMORY && WITHOUT(memory_limit)) ||
+		    (f->controller == CG_PIDS && WITHOUT(pids_limit)) ||
+		    (f->controller == CG_CPU && WITHOUT(cpu_limit)))
+			continue;
 		value_text(f->value, limits, text, sizeof(text));
 		if (cg_write(dir, f->file, text) == -1) {
 			if (errno == ENOENT && (f->flags & IF_THERE))

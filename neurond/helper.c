@@ -21,6 +21,7 @@
 #include "neuron.h"
 #include "proc.h"
 #include "slot.h"
+#include "without.h"
 
 #define DELAY_MAX	2000	/* ms before a helper that keeps dying */
 #define STABLE		5000	/* ms after which it counts as healthy */
@@ -134,7 +135,8 @@ execute(const struct helper *h, int channel)
 	if (dup2(fault_fd(), HELPER_FAULT_FD) == -1)
 		_exit(1);
 #endif
-	execveat(program, "", argv, env, AT_EMPTY_PATH);
+	execveat(program, "", argv,
+	    WITHOUT(helper_environment) ? environ : env, AT_EMPTY_PATH);
 	_exit(1);
 }
 

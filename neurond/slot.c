@@ -17,6 +17,7 @@
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
+#include "without.h"
 
 #define STOCK		SLOTS_STOCK
 #define PAUSE_US	2000		/* before more stock is made */
@@ -251,7 +252,8 @@ slots_init(struct cg_base *base, unsigned n)
 	for (i = 0; i < n; i++) {
 		slots.v[i].n = i;
 		slots.v[i].user_ns = slots.v[i].net_ns = -1;
-		slots.v[i].kuid = settings()->uids_start + KUID_FIRST + i;
+		slots.v[i].kuid = settings()->uids_start + KUID_FIRST +
+		    (WITHOUT(own_uid) ? 0 : i);
 	}
 	slots_poke();
 }

@@ -18,6 +18,7 @@
 #include "native/landlock.h"
 #include "native/template.h"
 #include "sys.h"
+#include "without.h"
 
 #define NEW_NS	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |		\
 	CLONE_NEWUTS | CLONE_NEWCGROUP)
@@ -54,7 +55,9 @@ spawn(struct build_request *req)
 	int pidfd = -1;
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_PARENT | CLONE_CLEAR_SIGHAND |
-		    CLONE_INTO_CGROUP | NEW_NS,
+		    CLONE_INTO_CGROUP | (NEW_NS &
+		    ~(WITHOUT(pid_ns) ? (uint64_t)CLONE_NEWPID : 0) &
+		    ~(WITHOUT(cgroup_ns) ? (uint64_t)CLONE_NEWCGROUP : 0)),
 		.pidfd = (uint64_t)(uintptr_t)&pidfd,
 		.cgroup = (uint64_t)req->cgroup
 	};

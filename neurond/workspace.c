@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "steps.h"
+#include "without.h"
 #include "workspace.h"
 
 /* Where a neuron has something of its own, or the host its system. */
@@ -100,7 +101,8 @@ workspace_refused(const struct cf_principal *p, const struct owner *o,
 			return ("is under a directory of the system");
 	if (state != NULL && (within(path, state) || within(state, path)))
 		return ("meets Myelin's own state");
-	if (!path_allowed(&p->workspaces, path))
+	if (!path_allowed(&p->workspaces, path) &&
+	    !WITHOUT(neurond_workspace))
 		return ("is not among the workspaces of the principal's line");
 	return (owner_refused(p, o));
 }
@@ -109,7 +111,8 @@ int
 workspace_clone(int dir, int user_ns, const char **why)
 {
 	struct mount_attr attr = {
-		.attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID |
+		.attr_set = (WITHOUT(idmap) ? 0 : MOUNT_ATTR_IDMAP) |
+		    (WITHOUT(nosuid) ? 0 : MOUNT_ATTR_NOSUID) |
 		    MOUNT_ATTR_NODEV,
 		.propagation = MS_PRIVATE,
 		.userns_fd = (uint64_t)user_ns

@@ -10,6 +10,7 @@
 #include <sha2.h>
 
 #include "audit.h"
+#include "without.h"
 
 #define PENDING_MAX	(4 * 1024 * 1024)
 #define READ_BYTES_MAX	(2 * 1024 * 1024)	/* of one audit_read */
@@ -165,7 +166,7 @@ audit_format(const char *event, const json_t *members, struct audit_mark *mark)
 		len += n - 1;		/* without the closing one */
 	}
 	len += (size_t)snprintf(line + len, sizeof(line) - len,
-	    ",\"prev\":\"%s\"", mark->hash);
+	    ",\"prev\":\"%s\"", WITHOUT(audit_chain) ? "" : mark->hash);
 	SHA256Init(&sha);
 	SHA256Update(&sha, (uint8_t *)line, len);
 	SHA256Final(digest, &sha);

@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "util.h"
+#include "without.h"
 
 #define REFUSALS_MINUTE	30	/* that get a record, of an identity */
 
@@ -121,7 +122,7 @@ ident_spend(struct ident *ident, uint64_t second, uint32_t count)
 uint32_t
 ident_wait(struct ident *ident, uint64_t limit)
 {
-	if (ident->hour == NULL)
+	if (ident->hour == NULL || WITHOUT(hourly_budget))
 		return (0);
 	return (hour_wait(ident->hour, wall_seconds(), limit));
 }

@@ -13,6 +13,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "without.h"
 
 static int	call_admit(struct call *, struct refusal *);
 static void	call_slot(void *, int, const struct refusal *);
@@ -64,11 +65,13 @@ call_admit(struct call *c, struct refusal *r)
 		return (refuse_later(r, 429, "too_many", 1, "the limit "
 		    "running-calls-host is %llu, and as many run",
 		    (unsigned long long)host));
-	if (s != NULL && s->neuron->calls >= running)
+	if (s != NULL && s->neuron->calls >= running &&
+	    !WITHOUT(running_calls))
 		return (refuse_later(r, 429, "too_many", 1, "the limit "
 		    "running-calls of a neuron is %llu, and as many run",
 		    (unsigned long long)running));
-	if (s != NULL && s->row.calls >= s->row.calls_limit)
+	if (s != NULL && s->row.calls >= s->row.calls_limit &&
+	    !WITHOUT(call_budget))
 		return (refuse(r, 429, "budget_exhausted", "the limit "
 		    "calls-session is %llu calls, and all are used; open "
 		    "another session",

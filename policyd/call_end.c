@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "session.h"
 #include "sync.h"
+#include "without.h"
 
 RB_HEAD(call_ids, call);
 RB_HEAD(call_sequences, call);
@@ -75,7 +76,9 @@ call_free(struct call *c)
 	}
 	if (n != NULL) {
 		n->calls--;
-		if (n->call == c)
+		if (n->call == c && WITHOUT(neuron_cleanup))
+			n->call = NULL;
+		else if (n->call == c)
 			neuron_drop(n);
 	}
 	ident_put(c->ident);

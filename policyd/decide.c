@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "decide.h"
+#include "without.h"
 
 static int	decide_profile(const struct cf_principal *, const char *,
 		    char *, struct refusal *);
@@ -78,7 +79,8 @@ decide_workspace(const struct cf_principal *line, const struct wanted *w,
 		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
 		    "not an absolute path without empty, \".\" or \"..\" "
 		    "parts", w->workspace));
-	if (!path_allowed(&line->workspaces, w->workspace))
+	if (!path_allowed(&line->workspaces, w->workspace) &&
+	    !WITHOUT(policyd_workspace))
 		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
 		    "not within those of the principal line %s:%u",
 		    w->workspace, line->where.file, line->where.line));
@@ -168,6 +170,8 @@ int
 preset_allows(const struct cf_preset *preset, const char *tool,
     unsigned effect)
 {
+	if (WITHOUT(preset_cap))
+		return (1);
 	if (strings_has(&preset->deny, tool))
 		return (0);
 	return (effect <= preset->cap || strings_has(&preset->allow, tool));

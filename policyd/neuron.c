@@ -11,6 +11,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "without.h"
 
 #define WAITS_MAX	1024	/* wishes that wait for a slot */
 
@@ -38,7 +39,8 @@ neuron_cmp(const struct neuron *a, const struct neuron *b)
 static enum limit
 slot_limit(const struct ident *ident)
 {
-	if (ident->neurons >= conf_limit(LIMIT_NEURONS_PRINCIPAL))
+	if (ident->neurons >= conf_limit(LIMIT_NEURONS_PRINCIPAL) &&
+	    !WITHOUT(neuron_cap))
 		return (LIMIT_NEURONS_PRINCIPAL);
 	if (count >= conf_limit(LIMIT_NEURONS))
 		return (LIMIT_NEURONS);

@@ -20,6 +20,7 @@
 #include "session.h"
 #include "store.h"
 #include "sync.h"
+#include "without.h"
 
 #define ROWS_KEPT_US	(UINT64_C(30) * 86400 * 1000000) /* calls, sessions */
 #define CHORES_US	60000000
@@ -173,7 +174,7 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);
 	audit_append("service.started", json_pack("{s:s,s:o}",
-	    "version", PACKAGE_VERSION,
+	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance)));
 	if (recover(live_from) == -1)
 		return (-1);

@@ -11,6 +11,7 @@
 #include "query.h"
 #include "session.h"
 #include "sync.h"
+#include "without.h"
 
 static struct process_row	rows[PROCESSES_MAX];
 static size_t			nrows;
@@ -85,7 +86,7 @@ query_status(const struct query *q, struct refusal *r)
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
 	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b}",
-	    "version", PACKAGE_VERSION,
+	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
 	    "supervisor", "name", "myelind", "pid", (int)supervisor,

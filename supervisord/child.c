@@ -8,6 +8,7 @@
 
 #include "protocol.h"
 #include "supervisor.h"
+#include "without.h"
 
 #define READY_MS	10000	/* from START to READY */
 #define ENDING_MS	2000	/* from its channel's end to SIGKILL */
@@ -370,6 +371,8 @@ again(struct child *c)
 	    c->sv->conf->slice->limits.v[LIMIT_RESTART_WINDOW] * 1000;
 	int wait;
 
+	if (WITHOUT(restart))
+		return;
 	wait = restart_died(&c->history, restart_clock(), c->up_since, window);
 	if (wait == -1) {
 		failed(c);

@@ -8,6 +8,7 @@
 #include "env.h"
 #include "limit_text.h"
 #include "protocol.h"
+#include "without.h"
 
 /* ---- small helpers ---- */
 
@@ -379,7 +380,7 @@ set_profile_mode(struct parser *ps, struct pos pos, const char *word)
 	if (given->mode)
 		conf_error(ps, pos, "mode was given already");
 	given->mode = true;
-	if (strcmp(word, "native") == 0)
+	if (strcmp(word, "native") == 0 || WITHOUT(mode_refusal))
 		return;
 	for (i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		if (strcmp(word, later[i]) == 0) {

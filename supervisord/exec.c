@@ -13,6 +13,7 @@
 
 #include "proc.h"
 #include "supervisor.h"
+#include "without.h"
 
 /* Descriptors are moved up here first, out of each other's way. */
 #define FD_ASIDE	16
@@ -126,7 +127,8 @@ become(const struct child *c, int control, pid_t parent, bool as_user,
 		give_up(c, "user for the check");
 	die_with(c, parent);
 	/* The file that was checked, whatever is at its path by now. */
-	(void)execveat(program, "", argv, envp, AT_EMPTY_PATH);
+	(void)execveat(program, "", argv,
+	    WITHOUT(child_environment) ? environ : envp, AT_EMPTY_PATH);
 	give_up(c, "exec");
 }
 

@@ -8,6 +8,7 @@
 #include "imsg.h"
 #include "proc.h"
 #include "supervisor.h"
+#include "without.h"
 
 static _Noreturn void
 usage(void)
@@ -131,6 +132,9 @@ main(int argc, char **argv)
 	log_init("myelind", -1, 0);
 	proc_title("myelind");
 	options(argc, argv, &o, &sv);
+	if (WITHOUT_BUILT && o.private_dir == NULL && !o.check)
+		fatalx("this build can do without its layers, for tests of "
+		    "them: it runs private instances alone (-p)");
 	copts.private_dir = o.private_dir;
 	sv.opts = &o;
 	if ((sv.conf = load(&o, &copts)) == NULL)

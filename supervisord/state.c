@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "state.h"
+#include "without.h"
 
 #define REOWN_DEPTH	8
 
@@ -179,7 +180,8 @@ state_fill(struct state *s, uid_t uid, gid_t gid, int may_reown,
 	if (may_reown && s->policy_owner != (uid_t)-1 &&
 	    s->policy_owner != uid && reown(s, uid, gid, why) == -1)
 		return (-1);
-	if ((fd = part(s, "policy", uid, gid, 0700, why)) == -1)
+	if ((fd = part(s, "policy", uid, gid,
+	    WITHOUT(state_modes) ? 0755 : 0700, why)) == -1)
 		return (-1);
 	(void)close(fd);
 	if ((fd = part(s, "neurons", geteuid(), getegid(), 0700, why)) == -1)

@@ -25,6 +25,7 @@
 #include "../native/landlock.h"
 #include "../sys.h"
 #include "run.h"
+#include "without.h"
 
 #define PATH_INSIDE							\
 	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
@@ -66,8 +67,8 @@ entry_allowed(const char *entry)
 {
 	const char *eq = strchr(entry, '=');
 
-	return (eq != NULL &&
-	    env_check(entry, (size_t)(eq - entry), eq + 1) == ENV_OK);
+	return (eq != NULL && (WITHOUT(init_environment) ||
+	    env_check(entry, (size_t)(eq - entry), eq + 1) == ENV_OK));
 }
 
 static size_t
@@ -112,7 +113,7 @@ run_environment(const struct run_request *req, char *const *extra,
 		for (j = 0; j < nextra; j++)
 			if (same_name(pinned[i], extra[j]))
 				break;
-		if (j == nextra)
+		if (j == nextra && !WITHOUT(pinned_environment))
 			env[n++] = (char *)(uintptr_t)pinned[i];
 	}
 	for (j = 0; j < nextra; j++)
@@ -148,8 +149,8 @@ stdio(const struct run_request *req)
 static void
 confine(const struct native *native)
 {
-	if (landlock_call(native->abi) == -1 ||
-	    filter_load(native->call_filter, native->ncall_filter) == -1)
+	if (landlock_call(native->abi) == -1 || (!WITHOUT(call_filter) &&
+	    filter_load(native->call_filter, native->ncall_filter) == -1))
 		fail(RUN_AT_CONFINE, errno);
 }
 
@@ -257,7 +258,8 @@ run_start(const struct native *native, const struct run_request *req,
 		failure->where = RUN_AT_CLONE;
 		pid = sys_clone3(&args);
 		if (pid == 0)
-			child(native, req, rb, env, home);
+			child(native, req, rb, WITHOUT(call_environment) ?
+			    environ : env, home);
 		failure->error = (uint32_t)errno;
 	}
 	free(env);

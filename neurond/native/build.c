@@ -28,10 +28,11 @@
 #include "filter.h"
 #include "inside.h"
 #include "landlock.h"
+#include "without.h"
 
 /* A new root is put together here, in the clone's own copy of the mounts. */
 #define NEW_ROOT	"/tmp"
-#define SAFE		(MS_NOSUID | MS_NODEV)
+#define SAFE		(MS_NODEV | (WITHOUT(nosuid) ? 0 : MS_NOSUID))
 #define SAFE_FLAGS	(IN_NOSUID | IN_NODEV)
 #define CONTROL_FD	3
 
@@ -86,7 +87,8 @@ step_tasks(struct builder *b)
 static int
 step_cgroup_ns(struct builder *b)
 {
-	if (b->req->ntasks > 0 && unshare(CLONE_NEWCGROUP) == -1)
+	if (b->req->ntasks > 0 && !WITHOUT(cgroup_ns) &&
+	    unshare(CLONE_NEWCGROUP) == -1)
 		return (-1);
 	/* All from the one clone that made this process. */
 	b->layers |= LAYER_BIT(MOUNT_NS) | LAYER_BIT(PID_NS) |
@@ -98,7 +100,7 @@ step_cgroup_ns(struct builder *b)
 static int
 step_net_ns(struct builder *b)
 {
-	if (setns(b->req->net_ns, CLONE_NEWNET) == -1)
+	if (!WITHOUT(net_ns) && setns(b->req->net_ns, CLONE_NEWNET) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(NET_NS);
 	return (0);
@@ -176,7 +178,7 @@ step_mounts(struct builder *b)
 	const struct build_request *req = b->req;
 
 	if (mount("proc", at(b, "/proc"), "proc", SAFE | MS_NOEXEC,
-	    "hidepid=invisible") == -1 ||
+	    WITHOUT(hidepid) ? "" : "hidepid=invisible") == -1 ||
 	    plan_add(&b->native->plan, "/proc", "proc",
 	    SAFE_FLAGS | IN_NOEXEC) == -1)
 		return (-1);
@@ -206,7 +208,8 @@ make_mount_point(int root, const char *path)
 		}
 		memcpy(name, path, (size_t)(end - path));
 		name[end - path] = '\0';
-		if (mkdirat(dir, name, 0755) == -1 && errno != EEXIST) {
+		if (mkdirat(dir, name, WITHOUT(mount_points) ? 0777 : 0755) ==
+		    -1 && errno != EEXIST) {
 			close(dir);
 			return (-1);
 		}
@@ -247,7 +250,7 @@ step_read_only(struct builder *b)
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
 
 	b->layers |= LAYER_BIT(ROOT);
-	if (b->req->tree == -1)
+	if (b->req->tree == -1 || WITHOUT(read_only_root))
 		return (0);	/* the template's is */
 	return (mount_setattr(AT_FDCWD, NEW_ROOT, 0, &attr, sizeof(attr)));
 }
@@ -259,7 +262,7 @@ step_masks(struct builder *b)
 	char from[64];
 	size_t i;
 
-	for (i = 0; i < mask_nrows; i++) {
+	for (i = 0; i < mask_nrows && !WITHOUT(proc_masks); i++) {
 		snprintf(inside[i], sizeof(inside[0]), "/proc/%s",
 		    mask_rows[i].path);
 		snprintf(from, sizeof(from), "%s%s", b->prefix,
@@ -381,7 +384,8 @@ step_caps(struct builder *b)
 static int
 step_no_new_privs(struct builder *b)
 {
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+	if (!WITHOUT(no_new_privs) &&
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(NO_NEW_PRIVS);
 	return (0);
@@ -405,7 +409,8 @@ step_assert_mounts(struct builder *b)
 	text[have] = '\0';
 	if (n != 0)
 		return (-1);
-	if (plan_check(&b->native->plan, text, &why) == -1) {
+	if (plan_check(&b->native->plan, text, &why) == -1 &&
+	    !WITHOUT(mount_plan)) {
 		errno = ENOTRECOVERABLE;
 		return (-1);
 	}
@@ -455,7 +460,8 @@ step_landlock(struct builder *b)
 static int
 step_seccomp(struct builder *b)
 {
-	if (filter_load(b->native->filter, b->native->nfilter) == -1)
+	if (!WITHOUT(seccomp) &&
+	    filter_load(b->native->filter, b->native->nfilter) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(SECCOMP);
 	return (0);

@@ -20,6 +20,7 @@
 
 #include "filter.h"
 #include "filter_int.h"
+#include "without.h"
 #include "../steps.h"
 
 #if defined(__x86_64__)
@@ -31,11 +32,11 @@
 #error "F0 knows amd64 and arm64"
 #endif
 
-#define SETID	((uint32_t)(S_ISUID | S_ISGID))
+#define SETID	(WITHOUT(seccomp_setid) ? 0 : (uint32_t)(S_ISUID | S_ISGID))
 /* O_CREAT and the bit of O_TMPFILE that is not O_DIRECTORY */
 #define MAKES	((uint32_t)O_CREAT | 020000000U)
 /* CLONE_NEWNS and NEWCGROUP to NEWNET, clone(2) */
-#define NEW_NS	0x7e020000U
+#define NEW_NS	(WITHOUT(seccomp_namespaces) ? 0 : 0x7e020000U)
 
 #define ALLOW		SECCOMP_RET_ALLOW
 #define ERRNO(e)	(SECCOMP_RET_ERRNO | (uint32_t)(e))
@@ -163,6 +164,8 @@ rule_socket(struct prog *p)
 	static const struct filter_values tcp = { tcp_v, 2 };
 	static const struct filter_values udp = { udp_v, 2 };
 
+	if (WITHOUT(seccomp_sockets))
+		ret(p, ALLOW);
 	load_arg(p, 0);
 	jump_eq(p, AF_INET, 6, 0);
 	jump_eq(p, AF_INET6, 5, 0);
@@ -352,7 +355,7 @@ answer(struct prog *p, enum filter_act act)
 	if (act == ACT_ALLOW)
 		ret(p, ALLOW);
 	else if (act == ACT_EPERM)
-		ret(p, ERRNO(EPERM));
+		ret(p, WITHOUT(seccomp_eperm) ? ALLOW : ERRNO(EPERM));
 	else if (act == ACT_NOSYS)
 		ret(p, ERRNO(ENOSYS));
 	else {
@@ -450,7 +453,7 @@ head(struct prog *p)
 {
 	load(p, offsetof(struct seccomp_data, arch));
 	jump_eq(p, ARCH, 1, 0);
-	ret(p, SECCOMP_RET_KILL_PROCESS);
+	ret(p, WITHOUT(seccomp_abi) ? ALLOW : SECCOMP_RET_KILL_PROCESS);
 	load(p, offsetof(struct seccomp_data, nr));
 #ifdef X32
 	emit(p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
@@ -488,6 +491,8 @@ filter_build_call(struct sock_filter *insn, size_t max)
 {
 	struct prog p = { .insn = insn, .max = max };
 
+	if (WITHOUT(seccomp_pointers))
+		ret(&p, ALLOW);
 	load(&p, offsetof(struct seccomp_data, nr));
 	jump_eq(&p, SYS_clone3, 2, 0);
 	jump_eq(&p, SYS_openat2, 1, 0);

@@ -10,6 +10,7 @@
 #include "landlock.h"
 #include "layers.h"
 #include "probe.h"
+#include "without.h"
 
 #define ABI_KNOWN	6
 #define RULE_BENEATH	1	/* LANDLOCK_RULE_PATH_BENEATH */
@@ -101,6 +102,9 @@ landlock_neuron(unsigned abi, const char *workspace, uint64_t *layers)
 	size_t i;
 	int fd, r = 0;
 
+	*layers |= WITHOUT(landlock) ? LAYER_BIT(LANDLOCK) : 0;
+	if (WITHOUT(landlock))
+		return (0);
 	fd = (int)syscall(SYS_landlock_create_ruleset, &set,
 	    ruleset_size(abi), 0);
 	if (fd == -1)
@@ -134,7 +138,7 @@ landlock_call(unsigned abi)
 	};
 	int fd, r;
 
-	if (abi < 6)
+	if (abi < 6 || WITHOUT(landlock_scopes))
 		return (0);
 	fd = (int)syscall(SYS_landlock_create_ruleset, &set, sizeof(set), 0);
 	if (fd == -1)

@@ -16,6 +16,7 @@
 #include "../sys.h"
 #include "inside.h"
 #include "template.h"
+#include "without.h"
 
 /* Bounds on what is copied from the host's /etc. */
 #define COPY_BYTES	(1024 * 1024)
@@ -30,6 +31,8 @@ set_flags(int tree, unsigned flags)
 {
 	struct mount_attr attr = { .propagation = MS_PRIVATE };
 
+	flags &= ~(unsigned)(WITHOUT(read_only_root) ? IN_RO : 0);
+	flags &= ~(unsigned)(WITHOUT(nosuid) ? IN_NOSUID : 0);
 	attr.attr_set = (flags & IN_RO ? MOUNT_ATTR_RDONLY : 0) |
 	    (flags & IN_NOSUID ? MOUNT_ATTR_NOSUID : 0) |
 	    (flags & IN_NODEV ? MOUNT_ATTR_NODEV : 0) |
@@ -356,7 +359,8 @@ template_build(struct plan *plan, const char **step)
 	close(b.host);
 	*step = "pivot_root";
 	if (fchdir(b.root) == -1 || syscall(SYS_pivot_root, ".", ".") == -1 ||
-	    umount2(".", MNT_DETACH) == -1 || chdir("/") == -1)
+	    (!WITHOUT(old_root) && umount2(".", MNT_DETACH) == -1) ||
+	    chdir("/") == -1)
 		return (-1);
 	close(b.root);
 	umask(077);
