@@ -1,6 +1,7 @@
 # Programs of the tests that belong to no one directory.
 
-EXTRA_DIST += tests/run tests/module.py contrib/try contrib/check \
+EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
+	tests/without.tsv tests/static.supp contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
 	tests/fuzz/corpus
@@ -46,6 +47,32 @@ check-unit: $(check_PROGRAMS)
 	test -z "$$failed"
 check-local: check-unit
 CLEANFILES += tests/unit/*.log
+
+# A goal at a time: "all" is a make of its own and would race with the other.
+build_tests = $(MAKE) $(AM_MAKEFLAGS) all && \
+	$(MAKE) $(AM_MAKEFLAGS) check-programs
+
+# As root: exactly the tests that SECURITY.md names, without a network.
+.PHONY: check-security
+check-security:
+	$(build_tests)
+	MYELIN_BUILD="$(abs_builddir)" python3 -B "$(srcdir)/tests/run" --page
+
+# As root: each layer switched off, and its tests required to fail.  That takes
+# a build of its own (--enable-without), in the directory without of this one.
+.PHONY: check-without
+if WITHOUT
+check-without:
+	$(build_tests)
+	MYELIN_BUILD_WITHOUT="$(abs_builddir)" \
+		python3 -B "$(srcdir)/tests/without"
+else
+check-without:
+	$(MKDIR_P) without
+	cd without && { test -f Makefile || \
+		"$(abs_top_srcdir)/configure" -q --enable-without; } && \
+		$(MAKE) $(AM_MAKEFLAGS) check-without
+endif
 
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c

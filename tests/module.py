@@ -1,4 +1,7 @@
-"""Runs one unittest module and prints a line for each test."""
+"""Runs one unittest module, or some of its tests, a line for each test.
+
+usage: module.py FILE [Class.test...]
+"""
 import importlib.util
 import os
 import signal
@@ -56,7 +59,13 @@ def main():
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(Lines())
+    loader = unittest.defaultTestLoader
+    if len(sys.argv) > 2:
+        # one suite, so that tests of a class share what it sets up
+        tests = loader.loadTestsFromNames(sys.argv[2:], module)
+    else:
+        tests = loader.loadTestsFromModule(module)
+    tests.run(Lines())
     print("end")
 
 

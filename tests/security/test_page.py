@@ -2,23 +2,18 @@
 import importlib.util
 import os
 import re
+import sys
 import unittest
 
 from harness import TOP
 
-PAGE = os.path.join(TOP, "SECURITY.md")
-ROW = re.compile(r"^\| ([A-Z][0-9]+[a-z]?) \|.*\| ([^|]+) \|$")
+sys.path.insert(0, os.path.join(TOP, "tests"))
+import page  # noqa: E402
+
 LINE = re.compile(r"^\| ((?:`[a-z]+`|a neuron)(?:, [a-z]+ socket)?) "
                   r"\| ([^|]+) \| ([^|]+) \|$")
 TAKEN = {"`apid`, agent socket", "`apid`, operator socket", "`judged`",
          "`policyd`", "a neuron"}
-TEST = re.compile(r"`([a-z_]+(?:/[a-z_]+)?):([A-Za-z_0-9.]+)`")
-
-
-def sections():
-    with open(PAGE) as f:
-        parts = re.split(r"^## (.*)$", f.read(), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def python_test(path, name):
@@ -33,34 +28,28 @@ def python_test(path, name):
 
 
 def exists(where, name):
-    for kind in ("security", "system"):
-        path = os.path.join(TOP, "tests", kind, where + ".py")
-        if os.path.exists(path):
-            return python_test(path, name)
-    path = os.path.join(TOP, "tests", "unit", where + ".c")
-    if os.path.exists(path):
-        with open(path) as f:
-            return re.search(r"START_TEST\(%s\)" % name, f.read()) is not None
-    return False
+    path = page.path_of(where)
+    if path is None:
+        return False
+    if path.endswith(".py"):
+        return python_test(path, name)
+    with open(path) as f:
+        return re.search(r"START_TEST\(%s\)" % name, f.read()) is not None
 
 
 class Page(unittest.TestCase):
-    def rows(self):
-        rows = [ROW.match(l) for l in sections()["Guarantees"].splitlines()]
-        return [(m.group(1), m.group(2)) for m in rows if m]
-
     def test_every_guarantee_names_tests_that_exist(self):
-        rows = self.rows()
+        rows = page.rows()
         self.assertGreater(len(rows), 10)
         for letter, cell in rows:
-            tests = TEST.findall(cell)
+            tests = page.TEST.findall(cell)
             self.assertTrue(tests, letter)
             for where, name in tests:
                 self.assertTrue(exists(where, name), (letter, where, name))
 
     def compromise(self):
         """(taken over, still cannot, tests) of the compromise table."""
-        text = sections()["Trust model"].split("What a compromise gives")[1]
+        text = page.sections()["Trust model"].split("What a compromise gives")[1]
         table = [l for l in text.splitlines() if l.startswith("|")][2:]
         rows = [LINE.match(l) for l in table]
         for row, line in zip(rows, table):
@@ -71,16 +60,16 @@ class Page(unittest.TestCase):
         rows = self.compromise()
         self.assertEqual({r[0] for r in rows}, TAKEN)
         for who, what, cell in rows:
-            tests = TEST.findall(cell)
+            tests = page.TEST.findall(cell)
             self.assertTrue(tests, (who, what))
             # nothing but names: a test that is misspelt is not passed over
-            self.assertEqual(TEST.sub("", cell).strip(), "", (who, what))
+            self.assertEqual(page.TEST.sub("", cell).strip(), "", (who, what))
             for where, name in tests:
                 self.assertTrue(exists(where, name), (who, where, name))
 
     def test_every_test_of_a_compromise_is_named(self):
         """By the table, so that it says all that is tested."""
-        named = {t for r in self.compromise() for t in TEST.findall(r[2])}
+        named = {t for r in self.compromise() for t in page.TEST.findall(r[2])}
         path = os.path.join(TOP, "tests", "security", "test_compromise.py")
         with open(path) as f:
             text = f.read()
@@ -93,25 +82,42 @@ class Page(unittest.TestCase):
                 self.assertIn(("test_compromise", owner + "." + test), named)
 
     def test_no_guarantee_twice(self):
-        letters = [r[0] for r in self.rows()]
+        letters = [r[0] for r in page.rows()]
         self.assertEqual(len(letters), len(set(letters)))
 
     def test_every_security_test_enforces_a_guarantee(self):
         """A test under tests/security that no row names is no guarantee."""
-        named = {w for _, cell in self.rows() for w, _ in TEST.findall(cell)}
-        named |= {w for r in self.compromise() for w, _ in TEST.findall(r[2])}
+        named = {w for _, cell in page.rows()
+                 for w, _ in page.TEST.findall(cell)}
+        named |= {w for r in self.compromise()
+                  for w, _ in page.TEST.findall(r[2])}
         for f in os.listdir(os.path.join(TOP, "tests", "security")):
             if f.startswith("test_") and f.endswith(".py") and \
                     f != "test_page.py":
                 self.assertIn(f[:-3], named)
 
+    def test_every_test_fails_without_its_layer(self):
+        """tests/without.tsv has each test of the page, and none unknown."""
+        tried = {}
+        for _, letters, tests in page.without():
+            for test in tests:
+                where, name = test.split(":", 1)
+                self.assertTrue(exists(where, name), test)
+                tried.setdefault((where, name), set()).update(letters.split())
+        for letters, where, name in page.tests():
+            if where in ("test_page", "test_static"):
+                continue    # of the suite itself
+            self.assertIn((where, name), tried)
+            self.assertLessEqual(set(letters.split()), tried[where, name],
+                                 (where, name))
+
     def test_what_is_not_claimed_is_said(self):
-        s = sections()
+        s = page.sections()
         for title in ("Not claimed", "Gaps", "Trust model",
                       "Status by mode", "Reporting"):
             self.assertGreater(len(s[title].strip()), 100, title)
         gaps = s["Gaps"]
-        letters = {r[0] for r in self.rows()}
+        letters = {r[0] for r in page.rows()}
         for letter in ("C0 C1 C1b C2 C3 C4 C4b C5 C6 C7 C8 C9 C10 D1 D2 D3 "
                        "D4 D5 D6 D7 D8 D9 D10 D11 D12 D13 D14 F1 F2 F3 N1 N2 "
                        "N3 N4 N5 N6 N7 X1 X2 X3 X4 X5 X6 X7 X8 X9 X10 U1 U2 "
