@@ -10,9 +10,9 @@ from harness import Instance, Workspace
 class Inside(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.i = Instance()
         cls.canary = "canary-%s" % os.urandom(8).hex()
         os.environ["MYELIN_TEST_CANARY"] = cls.canary
+        cls.i = Instance()
 
     @classmethod
     def tearDownClass(cls):
@@ -32,15 +32,71 @@ class Inside(unittest.TestCase):
         text = self.ok("cat /proc/self/status")
         for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             self.assertRegex(text, name + ":\t0{16}")
-        self.assertIn("NoNewPrivs:\t1", text)
-        self.assertIn("Seccomp:\t2", text)
         self.assertRegex(text, r"Groups:\t[^1-9]*\n")
+
+    def test_no_new_privs(self):
+        self.assertIn("NoNewPrivs:\t1", self.ok("cat /proc/self/status"))
+
+    def test_seccomp(self):
+        self.assertIn("Seccomp:\t2", self.ok("cat /proc/self/status"))
+
+    def test_landlock(self):
+        """A socket's name in /tmp: mounts, ids and the filter allow it."""
+        r = self.i.call("python", {"code":
+            "import os, stat\n"
+            "for d in ('/tmp', '/dev/shm', '/home/agent'):\n"
+            "  try: os.mknod(d + '/s', stat.S_IFSOCK | 0o600)\n"
+            "  except PermissionError as e: print(e.errno)\n"
+            "  else: print('made', d)"})
+        self.assertEqual(r["stdout"], "13\n13\n13\n", r)
+
+    def test_socket_families(self):
+        """Internet and the routing of its own lo; all else is refused."""
+        r = self.i.call("python", {"code":
+            "import socket\n"
+            "for family, kind in ((1, 1), (1, 2), (17, 3), (38, 5), (40, 1)):"
+            "\n  try: socket.socket(family, kind)\n"
+            "  except OSError as e: print(e.errno)\n"
+            "  else: print('made', family)"})
+        self.assertEqual(r["stdout"], "97\n" * 5, r)
+
+    def test_namespaces_are_the_filters_to_refuse(self):
+        """EPERM: the kernel itself would say ENOSPC, its limit being 0."""
+        r = self.i.call("python", {"code":
+            "import ctypes, os\n"
+            "libc = ctypes.CDLL(None, use_errno=True)\n"
+            "print(libc.unshare(0x10000000), ctypes.get_errno())\n"
+            "clone = {'x86_64': 56, 'aarch64': 220}[os.uname().machine]\n"
+            "pid = libc.syscall(clone, 0x10000011, 0, 0, 0, 0)\n"
+            "if pid == 0: os._exit(0)\n"
+            "print(pid, ctypes.get_errno())"})
+        self.assertEqual(r["stdout"], "-1 1\n-1 1\n", r)
+
+    def test_no_namespace_fits(self):
+        """And without a filter: its user namespace counts none below it."""
+        self.assertEqual(set(self.ok(
+            "cat /proc/sys/user/max_*_namespaces").split()), {"0"})
+
+    def test_mount_flags(self):
+        """No set-id and no device anywhere; what is not for it read-only."""
+        for line in self.ok("cat /proc/self/mountinfo").splitlines():
+            point, flags = line.split()[4], line.split()[5].split(",")
+            self.assertIn("nosuid", flags, line)
+            if not point.startswith(("/dev", "/proc/")):
+                self.assertIn("nodev", flags, line)
+            if point not in ("/proc", "/tmp", "/dev/shm", "/home/agent"):
+                self.assertIn("ro", flags, line)
 
     def test_pids_are_its_own(self):
         pids = [int(p) for p in self.ok(
             "ls /proc | grep -E '^[0-9]+$'").split()]
         self.assertLess(max(pids), 1000)
         self.assertLess(len(pids), 8)
+        self.assertNotEqual(os.readlink("/proc/self/ns/pid"),
+                            self.ok("readlink /proc/self/ns/pid").strip())
+
+    def test_pid_1_is_not_seen(self):
+        self.assertNotIn("1", self.ok("ls /proc").split())
 
     def test_hostname_is_not_the_hosts(self):
         self.assertNotEqual(self.ok("uname -n").strip(),
@@ -50,6 +106,9 @@ class Inside(unittest.TestCase):
         lines = self.ok("sed 1,2d /proc/net/dev").splitlines()
         self.assertEqual([l.split(":")[0].strip() for l in lines], ["lo"])
         self.assertEqual(self.ok("sed 1d /proc/net/route"), "")
+        # and it is not the host's, which may have no more than lo either
+        self.assertNotEqual(os.readlink("/proc/self/ns/net"),
+                            self.ok("readlink /proc/self/ns/net").strip())
 
     def test_lo_works(self):
         self.assertEqual(self.ok("""python3 - <<'E'
@@ -114,8 +173,10 @@ E"""), "b'x'\n")
                          ["stdout"].replace("\n", ""), "")
         for path in ("/root", "/etc/shadow", "/var/lib/myelin", "/boot",
                      "/sys", self.i.dir):
-            r = self.i.bash("ls -d '%s'" % path)
-            self.assertIn("No such file", r["stderr"], path)
+            # "/..": what a mount on top of the root would show
+            for name in (path, "/.." + path):
+                r = self.i.bash("ls -d '%s'" % name)
+                self.assertIn("No such file", r["stderr"], name)
 
     def test_etc_is_the_list_and_no_more(self):
         have = set(self.ok("ls /etc").split())
@@ -129,10 +190,12 @@ E"""), "b'x'\n")
                               "nsswitch.conf", "resolv.conf"}, have)
 
     def test_read_only(self):
-        for path in ("/", "/usr", "/etc", "/dev", "/usr/bin", "/proc",
-                     "/run"):
+        for path in ("/", "/usr", "/etc", "/dev", "/usr/bin", "/run"):
             r = self.i.bash("touch %s/myelin-test" % path)
-            self.assertNotEqual(r["exit_code"], 0, path)
+            # not "Permission denied", which is another layer's
+            self.assertIn("Read-only file system", r["stderr"], path)
+        r = self.i.bash("touch /proc/myelin-test")
+        self.assertNotEqual(r["exit_code"], 0)
 
     def test_writable(self):
         for path in ("/tmp", "/dev/shm", "/home/agent", "/var/tmp"):
@@ -172,6 +235,8 @@ E"""), "b'x'\n")
     def test_mounts_name_no_host_path(self):
         text = self.ok("cat /proc/self/mountinfo /proc/self/cgroup")
         self.assertNotIn(self.i.dir, text)
+        self.assertNotIn(self.i.status()["instance"], text)
+        self.assertNotRegex(text, "n-[0-9]+-[0-9]+")
         self.assertNotRegex(text, "n-[0-9a-z]{20}")
         for line in text.splitlines():
             if " - " in line:
@@ -214,6 +279,25 @@ E"""), "b'x'\n")
         for s in (a, b):
             self.i.request("DELETE", "/v1/sessions/" + s)
 
+    def test_calls_do_not_signal_each_other(self):
+        """Two calls of one neuron have one uid: Landlock keeps them apart."""
+        s = self.i.session()
+        if "landlock-scopes" not in self.i.bash("true", session=s)["layers"]:
+            self.skipTest("this kernel's Landlock has no scopes")
+        status, call = self.i.request("POST", "/v1/sessions/%s/calls" % s, {
+            "tool": "bash", "args": {
+                "command": "echo $$ >/tmp/new; mv /tmp/new /tmp/pid;"
+                "exec sleep 20"}})
+        r = self.i.call("python", {"code":
+            "import os, time\n"
+            "end = time.monotonic() + 5\n"
+            "while not os.path.exists('/tmp/pid') and time.monotonic() < end:\n"
+            "  time.sleep(0.05)\n"
+            "try: os.kill(int(open('/tmp/pid').read()), 0)\n"
+            "except PermissionError: print('refused')"}, session=s)
+        self.i.request("DELETE", "/v1/sessions/" + s)
+        self.assertEqual(r["stdout"], "refused\n", r)
+
     def test_kuids_differ_and_are_nobody(self):
         """Outside, each neuron runs as a uid of its own, never a user's."""
         seen = set()
@@ -239,6 +323,7 @@ E"""), "b'x'\n")
         self.assertEqual(len(seen), 2, seen)
         for uid in seen:
             self.assertGreater(int(uid), 100000)
+        self.assertEqual(self.ok("id -u"), "1000\n")
         for s in self.i.get("/v1/sessions")[1]["sessions"]:
             self.i.request("DELETE", "/v1/sessions/" + s["session"])
 

@@ -141,12 +141,15 @@ class Instance:
             f.write(text)
         os.chmod(self.conf, 0o600)
 
-    def start(self, args=(), prefix=()):
+    def start(self, args=(), prefix=(), groups=None):
         log = open(self.log_path, "a")
         self.process = subprocess.Popen(
-            list(prefix) + [os.path.join(self.build, "supervisord", "myelind"), "-d",
-             "-f", self.conf, "-p", self.dir, "-L", self.build] + list(args),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            list(prefix) + [
+                os.path.join(self.build, "supervisord", "myelind"), "-d",
+                "-f", self.conf, "-p", self.dir, "-L", self.build] +
+            list(args),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            extra_groups=groups)
         log.close()
         try:
             self.wait_up()

@@ -305,8 +305,9 @@ class Api(unittest.TestCase):
             "processes"]], [p["name"] for p in s["processes"]])
 
     def test_memory_bomb(self):
-        # in steps: a single huge request may be refused, not killed
-        r = self.i.call("python", {"code": "x = []\nwhile True:"
+        # in steps: a single huge request may be refused, not killed; and
+        # bounded, as a host without the layer has no more than it has
+        r = self.i.call("python", {"code": "x = []\nfor _ in range(128):"
                                    " x.append(b'x' * (16 << 20))"})
         self.assertEqual((r["state"], r["reason"]), ("failed", "oom_killed"),
                          r)
@@ -439,8 +440,7 @@ operator user root may approve, audit, manage
         call = json.loads(r.stdout)["call"]
         r = self.as_(999, 999, [23456], "call", "show", call)
         self.assertNotEqual(r.returncode, 0)
-        self.assertIn(b"404", r.stderr + r.stdout +
-                      (b"404" if b"not" in r.stderr else b""))
+        self.assertIn(b"of yours", r.stderr)
         r = self.as_(999, 999, [23456], "calls", "--json")
         self.assertEqual(json.loads(r.stdout)["calls"], [])
 

@@ -2,7 +2,8 @@
 import os
 import unittest
 
-from harness import HELPERS, NAMES, SANITIZED, Instance, pss_kib
+from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
+                     pss_kib)
 
 # CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP, NET_ADMIN,
 # SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the most that a process which
@@ -18,7 +19,10 @@ def fields(pid):
 class Drop(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.i = Instance()
+        os.environ["MYELIN_TEST_CANARY"] = "1"
+        cls.i = Instance(start=False)
+        # a root that starts it by hand is in groups
+        cls.i.start(groups=[0, 23456])
         cls.processes = cls.i.processes()
 
     @classmethod
@@ -39,9 +43,13 @@ class Drop(unittest.TestCase):
             self.assertEqual(len(ids), 1, name)
             self.assertNotIn("0", ids, name)
             self.assertEqual(set(f["Gid"].split()), ids, name)
-            self.assertEqual(f["Groups"].split(), [], name)
             uids[name] = ids.pop()
         self.assertEqual(len(set(uids.values())), len(uids), uids)
+
+    def test_groups(self):
+        for name in NAMES + HELPERS:
+            f = fields(self.processes[name]["pid"])
+            self.assertEqual(f["Groups"].split(), [], name)
 
     def test_capabilities(self):
         for name in self.dropped():
@@ -138,12 +146,68 @@ class Drop(unittest.TestCase):
                 self.assertTrue(to.startswith(allowed), (name, fd, to))
 
     def test_environment_is_empty_of_the_host(self):
-        os.environ["MYELIN_TEST_CANARY"] = "1"
-        for name in NAMES:
+        for name in NAMES + HELPERS:
             with open("/proc/%d/environ" %
                       self.processes[name]["pid"], "rb") as f:
                 env = f.read()
-            self.assertNotIn(b"HOME=/root", env, name)
+            self.assertNotIn(b"MYELIN_TEST_CANARY", env, name)
+
+
+class Limits(unittest.TestCase):
+    """D5 as the kernel has it: in the cgroups of a neuron that lives."""
+
+    # file, or its name in a v1 hierarchy, and the value for the defaults
+    FILES = {
+        "memory": (("memory.max", "1073741824"),
+                   ("memory.limit_in_bytes", "1073741824")),
+        "swap": (("memory.swap.max", "0"),
+                 ("memory.memsw.limit_in_bytes", "1073741824")),
+        "processes": (("pids.max", "512"),),
+        "cpu": (("cpu.max", "100000 100000"),
+                ("cpu.cfs_quota_us", "100000")),
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        session = cls.i.session()
+        cls.i.request("POST", "/v1/sessions/%s/calls" % session, {
+            "tool": "bash", "args": {"command": "sleep 5"}})
+        cls.dirs = []
+        for d in cgroups_of(cls.i.status()["instance"]):
+            for root, _, _ in os.walk(d):
+                if os.path.basename(root).startswith("n-"):
+                    cls.dirs.append(root)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+
+    def check(self, what):
+        seen = []
+        for d in self.dirs:
+            for name, value in self.FILES[what]:
+                path = os.path.join(d, name)
+                if os.path.exists(path):
+                    with open(path) as f:
+                        seen.append((f.read().strip(), value))
+        if what == "swap" and not seen:
+            self.skipTest("this kernel counts no swap")
+        self.assertTrue(seen)
+        for have, value in seen:
+            self.assertEqual(have, value, seen)
+
+    def test_memory(self):
+        self.check("memory")
+
+    def test_swap(self):
+        self.check("swap")
+
+    def test_processes(self):
+        self.check("processes")
+
+    def test_cpu(self):
+        self.check("cpu")
 
 
 class Files(unittest.TestCase):

@@ -47,10 +47,24 @@ class Run(unittest.TestCase):
 
     def test_timeout_leaves_nothing(self):
         before = len(descendants_of(self.i.process.pid))
-        script = "trap '' TERM; (setsid sleep 61 &) ; sleep 60"
+        script = "trap '' TERM; (setsid sleep 16 &) ; sleep 15"
         r = self.run_("--timeout", "1", "--", "bash", "-c", script)
         self.assertEqual(r.returncode, 124)
         wait_for(lambda: len(descendants_of(self.i.process.pid)) <= before, 5)
+
+    def test_leftovers_do_not_outlive_their_call(self):
+        """In a session the neuron stays; what a call left in it does not."""
+        s = self.i.session()
+        r = self.i.bash("setsid sleep 41 >/dev/null 2>&1 & echo done",
+                        session=s)
+        self.assertEqual((r["state"], r["stdout"]), ("completed", "done\n"))
+        for p in descendants_of(self.i.process.pid):
+            try:
+                with open("/proc/%d/cmdline" % p, "rb") as f:
+                    self.assertNotEqual(f.read(), b"sleep\x0041\0")
+            except OSError:
+                pass
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_output_before_the_deadline_is_kept(self):
         r = self.run_("--timeout", "1", "--", "sh", "-c",
@@ -101,6 +115,10 @@ class Run(unittest.TestCase):
             "COLOUR", "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG",
             "TERM", "TZ", "PWD", "TMPDIR", "MYELIN_NEURON", "MYELIN_SESSION",
             "MYELIN_CALL"})
+        for pinned in ("HOME=/home/agent", "USER=agent", "SHELL=/bin/bash",
+                       "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:"
+                       "/usr/sbin:/sbin"):
+            self.assertIn(pinned, r.stdout.decode().splitlines())
 
     def test_environment_credential_is_refused(self):
         r = self.run_("-e", "MY_API_KEY=1", "--", "env")

@@ -22,13 +22,21 @@ static char last_reason[256];
 static int handled;
 static int handler_mode;
 
-enum { HANDLE_ALL, HANDLE_NONE, HANDLE_WRONG };
+enum { HANDLE_ALL, HANDLE_NONE, HANDLE_WRONG, HANDLE_CLAIM };
+static int claimed_flags;	/* of the fd that HANDLE_CLAIM took */
 
 static int
 take(void *arg, struct imsg *m)
 {
+	int fd;
+
 	(void)arg;
 	handled++;
+	if (handler_mode == HANDLE_CLAIM) {
+		fd = imsg_claim_fd(m, 0);
+		claimed_flags = fcntl(fd, F_GETFD);
+		close(fd);
+	}
 	if (handler_mode == HANDLE_WRONG)
 		return (-1);
 	if (handler_mode == HANDLE_NONE)
@@ -441,6 +449,11 @@ START_TEST(received_fds_are_close_on_exec)
 	ck_assert_int_eq(channel_dispatch(b.ch, 0), 1);
 	ck_assert_int_eq(handled, 1);
 	/* nobody claimed it */
+	ck_assert_int_eq(open_fds(), b.fds);
+	handler_mode = HANDLE_CLAIM;
+	throw(b.peer, MSG_PEER, 1, 4, 4, pair[0], 1);
+	ck_assert_int_eq(channel_dispatch(b.ch, 0), 1);
+	ck_assert_int_eq(claimed_flags, FD_CLOEXEC);
 	ck_assert_int_eq(open_fds(), b.fds);
 	teardown(&b);
 }
