@@ -99,11 +99,16 @@ tests_unit_check_neurond_launch_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_neurond
+noinst_PROGRAMS += tests/fuzz/fuzz_neurond tests/fuzz/fuzz_neuron
+tests_fuzz_fuzz_neuron_SOURCES = tests/fuzz/fuzz_neuron.c
+tests_fuzz_fuzz_neuron_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	-I$(top_srcdir)/neurond
+tests_fuzz_fuzz_neuron_LDADD = neurond/libneurond.a $(COMMON_LIBS)
+tests_fuzz_fuzz_neuron_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_neurond_SOURCES = tests/fuzz/fuzz_neurond.c
 tests_fuzz_fuzz_neurond_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond
 tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libnative.a \
 	$(COMMON_LIBS)
 tests_fuzz_fuzz_neurond_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
-EXTRA_DIST += tests/fuzz/corpus/neurond
+EXTRA_DIST += tests/fuzz/corpus/neurond tests/fuzz/corpus/neuron
