@@ -57,6 +57,8 @@ spawn(struct build_request *req)
 		.flags = CLONE_PIDFD | CLONE_PARENT | CLONE_CLEAR_SIGHAND |
 		    CLONE_INTO_CGROUP | (NEW_NS &
 		    ~(WITHOUT(pid_ns) ? (uint64_t)CLONE_NEWPID : 0) &
+		    ~(WITHOUT(ipc_ns) ? (uint64_t)CLONE_NEWIPC : 0) &
+		    ~(WITHOUT(uts_ns) ? (uint64_t)CLONE_NEWUTS : 0) &
 		    ~(WITHOUT(cgroup_ns) ? (uint64_t)CLONE_NEWCGROUP : 0)),
 		.pidfd = (uint64_t)(uintptr_t)&pidfd,
 		.cgroup = (uint64_t)req->cgroup

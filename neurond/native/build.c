@@ -110,6 +110,8 @@ static int
 step_uts(struct builder *b)
 {
 	(void)b;
+	if (WITHOUT(uts_ns))
+		return (0);	/* it would be the host's */
 	if (sethostname("neuron", 6) == -1 || setdomainname("", 0) == -1)
 		return (-1);
 	return (0);
@@ -319,7 +321,7 @@ step_fds(struct builder *b)
 static int
 step_rlimits(struct builder *b)
 {
-	if (confine_rlimits(b->req->nofile) == -1)
+	if (!WITHOUT(rlimits) && confine_rlimits(b->req->nofile) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(RLIMITS) | LAYER_BIT(CORE);
 	return (0);

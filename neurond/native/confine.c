@@ -103,7 +103,8 @@ confine_caps(void)
 		return (0);
 	if (bounding_set() == -1 ||
 	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1 ||
-	    prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0) == -1 ||
+	    (!WITHOUT(securebits) &&
+	    prctl(PR_SET_SECUREBITS, SECUREBITS, 0, 0, 0) == -1) ||
 	    syscall(SYS_capset, &none.head, none.data) == -1)
 		return (-1);
 	return (0);
@@ -140,7 +141,8 @@ confine_proven(uid_t uid)
 		return (0);
 	if (r != uid || e != uid || s != uid || rg != uid || eg != uid ||
 	    sg != uid || getgroups(0, NULL) != 0 || !no_caps() ||
-	    prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != SECUREBITS ||
+	    (!WITHOUT(securebits) &&
+	    prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) != SECUREBITS) ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 ||
 	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
 		return (-1);

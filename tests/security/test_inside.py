@@ -34,6 +34,33 @@ class Inside(unittest.TestCase):
             self.assertRegex(text, name + ":\t0{16}")
         self.assertRegex(text, r"Groups:\t[^1-9]*\n")
 
+    def test_securebits(self):
+        """Root's uid would mean nothing, and that can't be changed."""
+        noroot, no_fixup, no_ambient = 0x03, 0x0c, 0xc0
+        r = self.i.call("python", {"code":
+            "import ctypes; print(ctypes.CDLL(None).prctl(27, 0, 0, 0, 0))"})
+        want = noroot | no_fixup | no_ambient
+        self.assertEqual(int(r["stdout"]) & want, want, r)
+
+    def test_rlimits(self):
+        """No core to a host's handler, no locked memory, bounded files."""
+        r = self.i.call("python", {"code":
+            "from resource import *\n"
+            "for w in (RLIMIT_CORE, RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE,"
+            " RLIMIT_RTPRIO, RLIMIT_NOFILE): print(*getrlimit(w))"})
+        rows = [[int(v) for v in l.split()]
+                for l in r["stdout"].splitlines()]
+        for most, row in zip((1, 0, 0, 0, 1 << 20), rows):
+            for value in row:
+                self.assertTrue(0 <= value <= most, (most, rows))
+        self.assertEqual(len(rows), 5, r)
+
+    def test_namespaces_are_its_own(self):
+        for kind in ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts"):
+            path = "/proc/self/ns/" + kind
+            self.assertNotEqual(os.readlink(path),
+                                self.ok("readlink " + path).strip(), kind)
+
     def test_no_new_privs(self):
         self.assertIn("NoNewPrivs:\t1", self.ok("cat /proc/self/status"))
 
