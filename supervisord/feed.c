@@ -265,6 +265,10 @@ send_files(struct feed *f)
 	if (c->spec->files & FILES_HELPERS) {
 		send_file(f, "maker", reopen(sv->maker));
 		send_file(f, "spawner", reopen(sv->spawner));
+		/* The lock itself: no other descriptor holds it. */
+		if (sv->uids.fd != -1)
+			send_file(f, "uids", fcntl(sv->uids.fd,
+			    F_DUPFD_CLOEXEC, 0));
 	}
 }
 
@@ -278,7 +282,7 @@ count_files(const struct child *c)
 	if (c->spec->files & FILES_TOOLS)
 		n += (uint32_t)c->sv->ntools;
 	if (c->spec->files & FILES_HELPERS)
-		n += 2;
+		n += c->sv->uids.fd != -1 ? 3 : 2;
 	return (n);
 }
 

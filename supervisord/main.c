@@ -122,7 +122,8 @@ int
 main(int argc, char **argv)
 {
 	static struct supervisor sv = {
-		.dir_owner = (uid_t)-1, .tree_owner = (uid_t)-1, .journal = -1
+		.dir_owner = (uid_t)-1, .tree_owner = (uid_t)-1, .journal = -1,
+		.uids = { .fd = -1 }
 	};
 	static struct sv_opts o;
 	struct conf_opts copts = { .names = &conf_host_names,

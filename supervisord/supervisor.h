@@ -37,7 +37,7 @@ enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 /* Which files a child gets beside its slice. */
 #define FILES_LISTEN	0x01	/* "listen" */
 #define FILES_TOOLS	0x02	/* "tool/NAME", the declarations */
-#define FILES_HELPERS	0x04	/* "maker", "spawner", to execute */
+#define FILES_HELPERS	0x04	/* "maker", "spawner", to execute; "uids" */
 
 /* What one child is: a row of child_table. */
 struct child_spec {

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,9 @@
 #define BLOCKS_MAX	1024
 #define DIR_TRIES	50		/* of 100 ms */
 #define LAST_UID	4294901759u	/* see set_uids() */
+
+/* How long a neurond may outlive its supervisor (PROC_GRACE), and some. */
+#define LEAVING_MS	7000
 
 /* A block that somebody holds. */
 struct block {
@@ -174,31 +178,37 @@ static int
 take(struct uids *u, int dir, char *why)
 {
 	char name[16];
+	int text = -1, said = -1;
 
 	(void)snprintf(name, sizeof(name), "%u", u->start);
-	u->fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+	/* neurond holds this as well, and is to read it at most. */
+	u->fd = openat(dir, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
 	    O_CLOEXEC, 0600);
 	if (u->fd != -1 && flock(u->fd, LOCK_EX | LOCK_NB) == 0 &&
-	    dprintf(u->fd, "%u %s %ld\n", u->count, u->instance,
-	    (long)getpid()) > 0)
+	    (text = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) !=
+	    -1)
+		said = dprintf(text, "%u %s %ld\n", u->count, u->instance,
+		    (long)getpid());
+	if (said <= 0)
+		why_say(why, "%s/%s: %s", u->dir, name, strerror(errno));
+	if (text != -1)
+		(void)close(text);
+	if (said > 0)
 		return (0);
-	why_say(why, "%s/%s: %s", u->dir, name, strerror(errno));
 	if (u->fd != -1)
 		(void)close(u->fd);
 	u->fd = -1;
 	return (-1);
 }
 
-int
-uids_lock(struct uids *u, char why[WHY_MAX])
+/* 0, -1 and why, or 1 if our own instance's neurond is still about to end. */
+static int
+try_lock(struct uids *u, struct blocks *all, char *why)
 {
-	struct blocks *all;
 	int dir, result = -1;
 	size_t i;
 
-	u->fd = -1;
-	if ((all = calloc(1, sizeof(*all))) == NULL)
-		return (why_say(why, "out of memory"));
+	memset(all, 0, sizeof(*all));
 	if ((dir = open_dir(u->dir, why)) == -1)
 		goto done;
 	if (look_around(dir, all, why) == -1)
@@ -209,6 +219,10 @@ uids_lock(struct uids *u, char why[WHY_MAX])
 			why_say(why, "instance \"%s\" runs already (pid %ld); "
 			    "give this one another name", u->instance,
 			    all->v[i].pid);
+			/* Its supervisor was killed; what else it had goes. */
+			if (kill((pid_t)all->v[i].pid, 0) == -1 &&
+			    errno == ESRCH)
+				result = 1;
 			goto done;
 		}
 	}
@@ -217,8 +231,25 @@ uids_lock(struct uids *u, char why[WHY_MAX])
 done:
 	if (dir != -1)
 		(void)close(dir);
-	free(all);
 	return (result);
+}
+
+int
+uids_lock(struct uids *u, char why[WHY_MAX])
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct blocks *all;
+	int result, ms = LEAVING_MS;
+
+	u->fd = -1;
+	if ((all = calloc(1, sizeof(*all))) == NULL)
+		return (why_say(why, "out of memory"));
+	while ((result = try_lock(u, all, why)) == 1 && ms > 0) {
+		(void)nanosleep(&pause, NULL);
+		ms -= 20;
+	}
+	free(all);
+	return (result == 0 ? 0 : -1);
 }
 
 void

@@ -1,6 +1,7 @@
 /*
  * Blocks of uids.  Whoever uses one holds flock(2) on DIR/START for the life
- * of its process; the file says "COUNT INSTANCE PID".  DIR itself is locked
+ * of its process, and neurond with it, as long as a neuron may have one of
+ * them; the file says "COUNT INSTANCE PID".  DIR itself is locked
  * while somebody looks around and chooses.
  */
 #ifndef MYELIN_UIDS_H

@@ -2,10 +2,11 @@
 again."""
 import os
 import signal
+import subprocess
 import unittest
 
 import footprint
-from harness import NAMES, Instance, cgroups_of, wait_for
+from harness import MYELIND, NAMES, Instance, cgroups_of, wait_for
 
 GONE = 2		# seconds
 
@@ -126,6 +127,27 @@ class Orphans(unittest.TestCase):
                 frozen.add(p["pid"])
         frozen.freeze()
         self.gone(self.kill(), GONE)
+        self.check_usable(calls)
+
+    def test_started_again_at_once(self):
+        calls = self.busy()
+        self.kill()
+        self.check_usable(calls)
+
+    def test_a_neurond_that_is_still_there(self):
+        """Its uids and cgroups are not given to another while it lives."""
+        calls = self.busy()
+        frozen = Frozen()
+        self.addCleanup(frozen.close)
+        frozen.add(self.i.pid("neurond"))
+        frozen.freeze()
+        self.kill()
+        r = subprocess.run([MYELIND, "-d", "-f", self.i.conf, "-p",
+                            self.i.dir, "-L", self.i.build], timeout=20,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(r.returncode, 1, r.stdout)
+        self.assertIn(b"runs already", r.stdout)
+        frozen.write("cgroup.freeze", "0")
         self.check_usable(calls)
 
     def test_neurond_too(self):
