@@ -98,7 +98,8 @@ class Client(threading.Thread):
         """One of (state, reason), or what a death makes of it."""
         end = (r["state"], r["reason"])
         if end == ("failed", r["reason"]) and r["reason"] in KILLED:
-            if "not up within" in ((r["error"] or {}).get("message") or ""):
+            if "not up within" in (
+                    (r.get("error") or {}).get("message") or ""):
                 return "too slow"	# a host that is starved, or nice
             if not self.load.killing:
                 raise AssertionError("without a kill: %s" % r)
@@ -358,6 +359,7 @@ class Load:
 
     def end_sessions(self):
         """Those whose opening was never answered, or whose end was not."""
+        self.i.wait_up()
         while True:
             _, body = self.i.get("/v1/sessions?limit=500")
             live = [s["session"] for s in body["sessions"]
