@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import BUILD, CONFIG, Instance, Workspace
+from harness import BUILD, CONFIG, Instance, Workspace, wait_for
 
 PROGRAM = os.path.join(BUILD, "tests", "security", "attempts")
 
@@ -165,8 +165,11 @@ class Attempts(unittest.TestCase):
         # control: without the layers root reads another's memory
         p = subprocess.Popen(["sleep", "60"])
         try:
-            with open("/proc/%d/maps" % p.pid) as f:
-                start = int(f.readline().split("-")[0], 16)
+            def program():
+                # the program is mapped only after Popen() has returned
+                with open("/proc/%d/maps" % p.pid) as f:
+                    return [l for l in f if l.rstrip().endswith("/sleep")]
+            start = int(wait_for(program, 5)[0].split("-")[0], 16)
             with open("/proc/%d/mem" % p.pid, "rb") as f:
                 f.seek(start)
                 self.assertEqual(f.read(4), b"\x7fELF")
