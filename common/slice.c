@@ -82,6 +82,7 @@ principal_free(struct cf_principal *p)
 {
 	where_free(&p->where);
 	free(p->name);
+	free(p->owner_name);
 	strings_free(&p->profiles);
 	strings_free(&p->workspaces);
 }
@@ -114,6 +115,7 @@ slice_free(struct slice *s)
 	for (i = 0; i < s->nlistens; i++) {
 		where_free(&s->listens[i].where);
 		free(s->listens[i].path);
+		free(s->listens[i].group);
 	}
 	for (i = 0; i < s->nfiles; i++) {
 		free(s->files[i].name);

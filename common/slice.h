@@ -56,6 +56,7 @@ struct cf_principal {
 	struct strings	 workspaces;	/* absolute patterns, fnmatch(3) */
 	enum cf_owner	 owner;
 	struct cf_ids	 ids;		/* OWNER_NAMED */
+	char		*owner_name;	/* as written; the parser's alone */
 };
 
 #define RIGHT_APPROVE	0x01
@@ -87,6 +88,7 @@ struct cf_listen {
 	enum cf_plane	 plane;
 	char		*path;
 	gid_t		 gid;		/* (gid_t)-1: none named */
+	char		*group;		/* as written; the parser's alone */
 	mode_t		 mode;
 };
 

@@ -172,7 +172,9 @@ supervisor_check(struct supervisor *sv)
 		if (c->state != CHILD_ABSENT && check_child(c) == -1)
 			bad = 1;
 	}
-	if (!bad)
+	if (!bad && sv->opts->print)
+		conf_print(sv->conf, stdout);
+	else if (!bad)
 		printf("configuration OK\n");
 	return (bad);
 }

@@ -90,11 +90,27 @@ parser_init(struct parser *ps, const struct conf_opts *opts)
 	ps->conf->slice->generation = 1;
 }
 
+static void
+keep_where(struct where *to, const struct pos *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (from[i].file != NULL)
+			set_where(&to[i], from[i]);
+	}
+}
+
 /* The result, or NULL if there were errors; nothing else stays. */
 static struct conf *
 parser_end(struct parser *ps)
 {
 	struct conf *conf = ps->conf;
+
+	if (ps->names.n > 0)
+		conf->name = conf_copy(ps->names.v[0]);
+	keep_where(conf->once, ps->once, ONCE_COUNT);
+	keep_where(conf->limit, ps->limit, LIMIT_COUNT);
 
 	if (ps->errors != 0) {
 		conf_free(conf);
@@ -148,10 +164,30 @@ conf_load_text(const char *name, const char *text, size_t size,
 void
 conf_free(struct conf *conf)
 {
+	size_t i;
+
 	if (conf == NULL)
 		return;
+	for (i = 0; i < ONCE_COUNT; i++)
+		free(conf->once[i].file);
+	for (i = 0; i < LIMIT_COUNT; i++)
+		free(conf->limit[i].file);
+	free(conf->name);
 	slice_free(conf->slice);
 	free(conf);
+}
+
+const struct cf_listen *
+conf_listen(const struct conf *conf, enum cf_plane plane)
+{
+	const struct slice *s = conf->slice;
+	size_t i;
+
+	for (i = 0; i < s->nlistens; i++) {
+		if (s->listens[i].plane == plane)
+			return (&s->listens[i]);
+	}
+	return (NULL);
 }
 
 int

@@ -8,6 +8,7 @@
 #define MYELIN_CONF_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "slice.h"
@@ -48,10 +49,20 @@ struct conf_opts {
 	void			*arg;
 };
 
+/* Entries that may stand in the configuration once. */
+enum conf_once {
+	ONCE_INSTANCE, ONCE_STATE, ONCE_PRIVATE, ONCE_UIDS, ONCE_CGROUP,
+	ONCE_LOG, ONCE_COUNT
+};
+
 struct conf {
 	struct slice	*slice;
+	char		*name;		/* of the first file */
 	int		 verbose;	/* log verbose */
 	int		 uids_given;	/* else a private one takes any block */
+	/* Where they were said; no file: nowhere. */
+	struct where	 once[ONCE_COUNT];
+	struct where	 limit[LIMIT_COUNT];
 };
 
 /* NULL after at least one report. */
@@ -59,6 +70,12 @@ struct conf *conf_load(const char *path, const struct conf_opts *);
 struct conf *conf_load_text(const char *name, const char *text, size_t,
 	    const struct conf_opts *);
 void	conf_free(struct conf *);
+
+/*
+ * The configuration in a form of its own, which reads back as the same: what
+ * was written or follows from it, without macros, includes and defaults.
+ */
+void	conf_print(const struct conf *, FILE *);
 
 /* Says about a finished configuration which tools its presets misname. */
 int	conf_check_tools(const struct conf *, const struct strings *tools,
@@ -69,6 +86,9 @@ int	conf_check_tools(const struct conf *, const struct strings *tools,
  * the last.  The manual is compared with them.
  */
 const char *conf_keyword(size_t i);
+
+/* The listen line of a plane, or NULL. */
+const struct cf_listen *conf_listen(const struct conf *, enum cf_plane);
 
 /* The instance's name that -p DIR gives: at most 32 bytes. */
 #define INSTANCE_BYTES_MAX	33

@@ -23,12 +23,6 @@ struct pos {
 struct source;
 struct macro;
 
-/* Things that may be said once only. */
-enum once {
-	ONCE_INSTANCE, ONCE_STATE, ONCE_PRIVATE, ONCE_UIDS, ONCE_CGROUP,
-	ONCE_LOG, ONCE_COUNT
-};
-
 /* Which limits a profile names itself. */
 struct given {
 	bool		 limit[LIMIT_COUNT];

@@ -324,8 +324,10 @@ set_listen_group(struct parser *ps, struct pos pos, const char *name)
 
 	if (ps->opts->names->group(name, &gid) == -1)
 		conf_error(ps, pos, "there is no group \"%s\"", name);
-	else if (l != NULL)
+	else if (l != NULL) {
 		l->gid = gid;
+		replace(&l->group, name);
+	}
 }
 
 void

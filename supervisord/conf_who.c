@@ -169,6 +169,8 @@ set_principal_owner(struct parser *ps, struct pos pos, const char *name)
 		return;
 	}
 	p->owner = OWNER_NAMED;
+	free(p->owner_name);
+	p->owner_name = conf_copy(name);
 	if (ps->opts->names->user(name, &p->ids) == -1)
 		conf_error(ps, pos, "there is no user \"%s\"", name);
 	else if (p->ids.uid == 0 || p->ids.gid == 0)

@@ -27,10 +27,15 @@ const char *
 limit_text(enum limit_unit unit, uint64_t value, char text[LIMIT_TEXT_MAX])
 {
 	size_t i;
+	int len;
 
 	if (unit == UNIT_MILLI) {
-		(void)snprintf(text, LIMIT_TEXT_MAX, "%g",
-		    (double)value / 1000);
+		len = snprintf(text, LIMIT_TEXT_MAX, "%" PRIu64 ".%03" PRIu64,
+		    value / 1000, value % 1000);
+		while (len > 0 && text[len - 1] == '0')
+			text[--len] = '\0';
+		if (len > 0 && text[len - 1] == '.')
+			text[--len] = '\0';
 		return (text);
 	}
 	/* Every unit has a row of 1; the last one stands for it. */

@@ -18,6 +18,7 @@ supervisord_libconf_a_SOURCES = \
 	supervisord/conf_check.c \
 	supervisord/conf_lex.c \
 	supervisord/conf_names.c \
+	supervisord/conf_print.c \
 	supervisord/conf_set.c \
 	supervisord/conf_who.c \
 	supervisord/limit_text.c supervisord/limit_text.h \
@@ -64,7 +65,7 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_parse tests/unit/check_parse_man \
 	tests/unit/check_supervisord
 tests_unit_check_parse_SOURCES = tests/unit/check_parse.c \
-	tests/unit/conf_fake.h tests/unit/unit.h
+	tests/unit/conf_fake.h tests/unit/conf_same.h tests/unit/unit.h
 tests_unit_check_parse_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) $(CHECK_CFLAGS) \
 	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"'
 tests_unit_check_parse_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
@@ -85,7 +86,7 @@ endif
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c \
-	tests/unit/conf_fake.h
+	tests/unit/conf_fake.h tests/unit/conf_same.h
 tests_fuzz_fuzz_config_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) \
 	-I$(top_srcdir)/tests/unit
 tests_fuzz_fuzz_config_LDADD = supervisord/libconf.a $(COMMON_LIBS)

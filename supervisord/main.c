@@ -60,6 +60,7 @@ options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
 			o->tree = directory("-L", optarg, &sv->tree_owner);
 			break;
 		case 'n':
+			o->print = o->check;
 			o->check = true;
 			break;
 		case 'p':

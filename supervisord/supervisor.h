@@ -106,6 +106,7 @@ struct sv_opts {
 	const char	*tree;		/* -L */
 	bool		 debug;
 	bool		 check;
+	bool		 print;		/* -nn */
 	bool		 verbose;
 	bool		 trace;
 };

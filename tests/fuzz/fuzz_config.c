@@ -1,4 +1,7 @@
-/* Any bytes as a configuration: never a crash, and a slice that encodes. */
+/*
+ * Any bytes as a configuration: never a crash, a slice that encodes, and a
+ * normal form that says the same.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,6 +9,7 @@
 
 #include "conf.h"
 #include "conf_fake.h"
+#include "conf_same.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
@@ -31,6 +35,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if ((fd = slice_encode(conf->slice, 0xfff)) == -1)
 			abort();
 		(void)close(fd);
+		if (!same_again(conf, &opts))
+			abort();
 	}
 	conf_free(conf);
 	return (0);

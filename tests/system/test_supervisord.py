@@ -387,6 +387,21 @@ class Check(SupervisordTest):
         self.assertFalse(os.path.exists(i.api))
         self.assertFalse(os.path.exists(i.dir + "/state"))
 
+    def test_normal_form(self):
+        """-nn prints what reads back as the same."""
+        i = self.instance(conf=CONF + "x = 2G\nmemory $x; cpu 1.250\n")
+        r = i.check("-n")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("\nmemory 2G\ncpu 1.25\n", r.stdout)
+        self.assertIn('listen api "%s" mode 0666' % i.api, r.stdout)
+        i.configure(r.stdout)
+        again = i.check("-n")
+        self.assertEqual((again.returncode, again.stdout), (0, r.stdout))
+        self.assertEqual(i.check().stdout, "configuration OK\n")
+        i.configure("nonsense")
+        again = i.check("-n")
+        self.assertEqual((again.returncode, again.stdout), (1, ""))
+
     def test_unprivileged(self):
         i = self.instance()
         os.chmod(i.dir + "/myelin.conf", 0o644)

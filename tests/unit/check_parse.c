@@ -10,6 +10,8 @@
 
 #include "conf.h"
 #include "conf_fake.h"
+#include "conf_same.h"
+#include "limit_text.h"
 #include "log.h"
 #include "protocol.h"
 #include "unit.h"
@@ -470,9 +472,33 @@ load_file(const char *name)
 	return (conf_load(name, &opts));
 }
 
+/* GOLDEN_WRITE names a directory that .out files are written to. */
+static void
+golden_print(struct conf *conf, const char *name, int stem)
+{
+	const struct conf_opts opts = {
+		.names = &fake_names, .no_include = 1, .report = hear
+	};
+	const char *to = getenv("GOLDEN_WRITE");
+	char path[4096], *printed = same_print(conf), *text;
+	size_t size;
+
+	(void)snprintf(path, sizeof(path), "%s%s%.*s.out",
+	    to == NULL ? "" : to, to == NULL ? "" : "/", stem, name);
+	if (to != NULL)
+		write_file(path, printed, strlen(printed), 0644);
+	ck_assert_msg((text = read_file(path, &size)) != NULL, "no %s", path);
+	ck_assert_str_eq(printed, text);
+	free(text);
+	free(printed);
+	said[0] = '\0';
+	ck_assert_msg(same_again(conf, &opts), "%s: %s", name, said);
+}
+
 /*
  * Each file of tests/config/DIR is read, from a copy that belongs to who runs
- * this: good ones must say nothing, bad ones exactly what stands in .err.
+ * this: good ones must say nothing, and print what stands in .out, which must
+ * read back as the same; bad ones say exactly what stands in .err.
  */
 static void
 golden(const char *dir, int want)
@@ -480,7 +506,7 @@ golden(const char *dir, int want)
 	char from[4096], err[512], *text;
 	struct dirent *e;
 	struct conf *conf;
-	size_t size, n = 0;
+	size_t size, stem, n = 0;
 	DIR *d;
 
 	(void)snprintf(from, sizeof(from), "%s/%s", TESTS_CONFIG, dir);
@@ -498,7 +524,8 @@ golden(const char *dir, int want)
 	}
 	rewinddir(d);
 	while ((e = readdir(d)) != NULL) {
-		size = strlen(e->d_name);
+		stem = size = strlen(e->d_name);
+		stem -= 5;
 		if (size < 5 || strcmp(e->d_name + size - 5, ".conf") != 0)
 			continue;
 		n++;
@@ -512,6 +539,8 @@ golden(const char *dir, int want)
 			ck_assert_str_eq(said, text == NULL ? "" : text);
 		ck_assert_msg((conf != NULL) == want, "%s", e->d_name);
 		free(text);
+		if (conf != NULL)
+			golden_print(conf, e->d_name, (int)stem);
 		conf_free(conf);
 	}
 	(void)closedir(d);
@@ -522,6 +551,62 @@ golden(const char *dir, int want)
 START_TEST(golden_good)
 {
 	golden("good", 1);
+}
+END_TEST
+
+/* -p: what follows from the directory is printed as well. */
+START_TEST(print_private)
+{
+	const struct conf_opts opts = {
+		.private_dir = "/tmp/My Dir", .names = &fake_names,
+		.no_include = 1, .report = hear
+	};
+	struct conf *conf = load_at("private no\nstate /s\n", "/tmp/My Dir");
+
+	ck_assert_ptr_nonnull(conf);
+	ck_assert_msg(same_again(conf, &opts), "%s", said);
+	conf_free(conf);
+	conf = load_at("", "/tmp/My Dir");
+	ck_assert_ptr_nonnull(conf);
+	ck_assert_msg(same_again(conf, &opts), "%s", said);
+	conf_free(conf);
+}
+END_TEST
+
+/* Every limit, at its ends and beside them, for the host and a profile. */
+START_TEST(print_limits)
+{
+	const struct conf_opts opts = {
+		.names = &fake_names, .no_include = 1, .report = hear
+	};
+	char text[512], value[LIMIT_TEXT_MAX];
+	const struct limit_row *row;
+	struct conf *conf;
+	uint64_t v[4];
+	size_t i, j;
+
+	for (i = 0; i < LIMIT_COUNT; i++) {
+		row = &limit_table[i];
+		v[0] = row->min;
+		v[1] = row->min + 1;
+		v[2] = row->max - 1;
+		v[3] = row->max;
+		for (j = 0; j < 4; j++) {
+			(void)limit_text(row->unit, v[j], value);
+			(void)snprintf(text, sizeof(text), API "%s %s\n"
+			    "%sprofile p { %s %s }\n", row->keyword, value,
+			    row->scope == SCOPE_HOST ? "#" : "",
+			    row->keyword, value);
+			said[0] = '\0';
+			conf = conf_load_text("t", text, strlen(text), &opts);
+			if (conf == NULL)	/* two limits that disagree */
+				continue;
+			ck_assert_uint_eq(conf->slice->limits.v[i], v[j]);
+			ck_assert_msg(same_again(conf, &opts), "%s%s", text,
+			    said);
+			conf_free(conf);
+		}
+	}
 }
 END_TEST
 
@@ -621,6 +706,8 @@ suite(void)
 	t = tcase_create("files");
 	tcase_add_test(t, golden_good);
 	tcase_add_test(t, golden_bad);
+	tcase_add_test(t, print_private);
+	tcase_add_test(t, print_limits);
 	tcase_add_test(t, file_modes);
 	tcase_add_test(t, include_modes);
 	tcase_add_test(t, include_itself);
