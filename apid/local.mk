@@ -22,6 +22,7 @@ apid_libapid_a_SOURCES = \
 	apid/result.c apid/result.h \
 	apid/ring.c apid/ring.h \
 	apid/route_calls.c \
+	apid/route_manage.c \
 	apid/route_query.c \
 	apid/routes.c apid/routes.h \
 	apid/stream.c apid/stream.h \

@@ -469,6 +469,22 @@ policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
 	(void)channel_send(channel, m);
 }
 
+void
+policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_MANAGE);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u32(m, timeout_ms);
+	(void)channel_send(channel, m);
+}
+
 int
 policy_ask(struct conn *c, struct call *call, const char *session,
     const struct request *q, int fds[4])

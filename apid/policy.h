@@ -41,6 +41,9 @@ void	policy_open(struct conn *, const struct request *, policy_fn *,
 	    void *arg);
 void	policy_end(struct conn *, const char *id, policy_fn *, void *arg);
 
+/* what: MANAGE_* */
+void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
+
 /*
  * Asks for a call; session NULL for one in a neuron of its own.  fds are its
  * arguments, stdout, stderr and input (-1 for none), taken over.  When the

@@ -139,6 +139,13 @@ route_session_get(struct conn *c)
 	policy_query(c, QUERY_SESSION, 0, 0, c->id, NULL, NULL);
 }
 
+/* An operator's apid has no calls of its own. */
+void
+route_call_look(struct conn *c)
+{
+	policy_query(c, QUERY_CALL, 0, 0, c->id, NULL, NULL);
+}
+
 void
 route_neuron_end(struct conn *c)
 {

@@ -8,7 +8,7 @@
 
 enum route_body {
 	BODY_NONE,	/* none, or a Content-Length of 0 */
-	BODY_EMPTY,	/* that, or {}: what many clients send with a POST */
+	BODY_EMPTY,	/* that, or a small object: {} is what many send */
 	BODY_JSON,	/* application/json, read before the handler runs */
 	BODY_RAW	/* the handler takes it as it comes */
 };
@@ -35,7 +35,7 @@ int	route_find(struct conn *);
 /* The methods of the path that was asked for: "GET, POST". */
 const char *route_allow(const struct conn *);
 
-/* Handlers: route_calls.c, route_query.c */
+/* Handlers: route_calls.c, route_query.c, route_manage.c */
 void	route_call_once(struct conn *);
 void	route_call_session(struct conn *);
 void	route_call_get(struct conn *);
@@ -58,6 +58,9 @@ void	route_neuron_get(struct conn *);
 void	route_sessions(struct conn *);
 void	route_session_get(struct conn *);
 void	route_calls(struct conn *);
+void	route_call_look(struct conn *);
+void	route_drain(struct conn *);
+void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 
 #endif

@@ -124,7 +124,7 @@ ROW(PEER_GONE,	CH_API, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)		\
  *   S profile, S neuron, S workspace, S preset */			\
 ROW(OPEN,	CH_AGENT, DIR_UP, 25, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* END u32 request, u64 handle, S id of a neuron or session */		\
-ROW(END,	CH_AGENT, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(END,	CH_API, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
 /* ASK u32 request, u64 handle, u32 timeout ms (0: default),		\
  *   u8 stdin (STDIN_*), u8 flags (ASK_F_*), S session, S tool,		\
  *   S idempotency key; arguments, stdout, stderr[, input] */		\
@@ -193,7 +193,11 @@ ROW(HELPER,	CH_LAUNCH, DIR_UP, 9, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* LOST u32 channel kind, u32 ends of that kind it was given so far: the	\
  *   last one is dead, whichever end closed it */			\
 ROW(LOST,	CH_CONTROL, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
-PROTOCOL_NEURON(ROW)
+PROTOCOL_NEURON(ROW)							\
+/* ---- last: a row's place is its number, and seeds of fuzzers know it - */ \
+/* MANAGE u32 request, u64 handle, u8 what (MANAGE_*), u32 timeout ms:	\
+ *   an operator with the right "manage" asks */				\
+ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -231,6 +235,9 @@ extern const struct msg_row msg_table[MSG_COUNT];
 
 /* PROCS and HELPER states, in the order of proc_state_name() */
 enum proc_status { PROC_ST_STARTING, PROC_ST_UP, PROC_ST_DOWN, PROC_ST_FAILED };
+
+/* MANAGE: what to do.  DRAIN waits for the running calls, up to a time. */
+enum { MANAGE_DRAIN = 1, MANAGE_RESUME = 2 };
 
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };

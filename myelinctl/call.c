@@ -23,7 +23,9 @@ show(const struct options *o, const char *id)
 		return (usage_error(o, "call show: \"%s\" is not the id of a "
 		    "call (c-...)", id));
 	snprintf(target, sizeof(target), "/v1/calls/%s", id);
-	if ((json = api_call(o, AGENT, "GET", target, NULL)) == NULL)
+	json = api_call(o, o->operator ? OPERATOR : AGENT, "GET", target,
+	    NULL);
+	if (json == NULL)
 		return (EXIT_FAILED);
 	words_json(json);
 	json_decref(json);
@@ -133,6 +135,9 @@ cmd_call(struct options *o, int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[0], "show") == 0)
 		return (show(o, argv[1]));
+	if (o->operator)
+		return (usage_error(o, "call: -o is for \"show\" alone: "
+		    "operators make no calls"));
 	if (argc != 2)
 		return (usage_error(o, "call: a tool and its arguments, or "
 		    "\"show\" and the id of a call"));

@@ -21,6 +21,7 @@ struct options {
 	int		 operator;	/* -o */
 	int		 json;
 	int		 follow;
+	int		 stop;
 	const char	*workspace;
 	const char	*cwd;
 	const char	*profile;
@@ -52,6 +53,7 @@ int	cmd_calls(struct options *, int, char **);
 int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
+int	cmd_drain(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);

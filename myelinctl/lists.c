@@ -185,7 +185,7 @@ session_end(const struct options *o, const char *id)
 		return (usage_error(o, "sessions end: \"%s\" is not the id of "
 		    "a session (s-...)", id));
 	snprintf(target, sizeof(target), "/v1/sessions/%s", id);
-	json = api_call(o, AGENT, "DELETE", target, NULL);
+	json = api_call(o, plane_of(o), "DELETE", target, NULL);
 	if (json == NULL)
 		return (EXIT_FAILED);
 	if (o->json)
@@ -307,6 +307,7 @@ static const struct column status_columns[] = {
 	{ "calls running", "calls.running", 0 },
 	{ "calls, most", "calls.limit", 0 },
 	{ "calls so far", "calls.total", 0 },
+	{ "draining", "draining", 0 },
 	{ "audit records", "audit.sequence", 0 },
 	{ "self-approval", "self_approval", 0 },
 };

@@ -8,6 +8,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
+	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
 	myelinctl/feed.c myelinctl/feed.h \

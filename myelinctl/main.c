@@ -72,7 +72,7 @@ usage_error(const struct options *o, const char *fmt, ...)
 /* ---- options ---- */
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
-	LONG_PRESET = 'P', LONG_EXPIRES = 'X' };
+	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z' };
 
 struct option_row {
 	int		 letter;
@@ -231,6 +231,14 @@ set_expires(struct options *o, const char *value)
 	return (number(o, "--expires", value, &o->expires));
 }
 
+static int
+set_stop(struct options *o, const char *value)
+{
+	(void)value;
+	o->stop = 1;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -244,8 +252,9 @@ static const struct option_row option_rows[] = {
 	    set_profile },
 	{ LONG_PRESET, 0, "preset", "NAME", "the preset, which says what is "
 	    "allowed", set_preset },
-	{ LONG_TIMEOUT, 0, "timeout", "SECONDS", "end the call after so long",
-	    set_timeout },
+	{ LONG_TIMEOUT, 0, "timeout", "SECONDS", "end the call, or the wait, "
+	    "after so long", set_timeout },
+	{ LONG_STOP, 0, "stop", NULL, "take calls again", set_stop },
 	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
 	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
 	    "long", set_expires },
@@ -257,7 +266,7 @@ static const struct option_row option_rows[] = {
 static const struct command commands[] = {
 	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
-	{ "call", "swCepPTS", 0, EXIT_FAILED,
+	{ "call", "sowCepPTS", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
 	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID]",
 	    "list, open and end sessions", cmd_sessions },
@@ -271,6 +280,8 @@ static const struct command commands[] = {
 	    cmd_limits },
 	{ "status", "sj", 0, EXIT_FAILED, "", "how the service is "
 	    "(operators)", cmd_status },
+	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
+	    "for those that run (operators)", cmd_drain },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "

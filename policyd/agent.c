@@ -8,6 +8,7 @@
 
 #include "api.h"
 #include "call.h"
+#include "drain.h"
 #include "proc.h"
 #include "query.h"
 #include "session.h"
@@ -137,6 +138,8 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 		    "dry_run are not built in this version"));
 	if (a->flags != 0)
 		return (refuse(r, 400, "bad_request", "unknown flags"));
+	if (drain_on())
+		return (drain_refuse(r));
 	if (!judge_up())
 		return (refuse_later(r, 503, "unavailable", 1,
 		    "judged is being started; try again"));
@@ -323,6 +326,7 @@ open_session(const struct reply_to *to, uint64_t handle,
 
 	if ((peer = api_peer(to->api, handle, r)) == NULL ||
 	    check_expires(&expires, r) == -1 ||
+	    (drain_on() && drain_refuse(r) == -1) ||
 	    decide_line(&peer->ids, &line, r) == -1 ||
 	    decide_build(line, &peer->ids, w, &build, r) == -1)
 		return (-1);

@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "call_list.h"
+#include "drain.h"
 #include "launch.h"
 #include "session.h"
 #include "sync.h"
@@ -84,6 +85,8 @@ call_free(struct call *c)
 	ident_put(c->ident);
 	free(c->build);
 	free(c);
+	if (count == 0)
+		drain_idle();
 }
 
 void

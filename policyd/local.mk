@@ -10,6 +10,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
+	policyd/drain.c policyd/drain.h \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/neuron.c policyd/neuron.h \

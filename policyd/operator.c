@@ -1,15 +1,23 @@
-/* The operator socket's apid: it may ask, and nothing else yet. */
+/* The operator socket's apid: QUERY, END, MANAGE. */
 
 #include "api.h"
+#include "audit.h"
+#include "drain.h"
+#include "ids.h"
 #include "proc.h"
 #include "query.h"
+#include "session.h"
 
+static int	on_end(void *, struct imsg *);
+static int	on_manage(void *, struct imsg *);
 static void	operator_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
 	{ MSG_PEER,		api_on_peer },
 	{ MSG_PEER_GONE,	api_on_peer_gone },
+	{ MSG_END,		on_end },
 	{ MSG_QUERY,		query_on_query },
+	{ MSG_MANAGE,		on_manage },
 };
 
 const struct channel_ops operator_ops = {
@@ -24,4 +32,81 @@ operator_dead(void *arg, const char *reason)
 	log_info("the operator socket's apid is gone: %s", reason);
 	api_lost(arg);
 	proc_channel_lost(CH_OPERATOR);
+}
+
+/* The peer of a handle, if it may manage; else it is answered. */
+static struct peer *
+manager(const struct reply_to *to, uint64_t handle)
+{
+	struct refusal r;
+	struct peer *peer;
+	unsigned rights;
+
+	if ((peer = api_peer(to->api, handle, &r)) != NULL &&
+	    operator_may(peer, RIGHT_MANAGE, &rights, &r) == 0)
+		return (peer);
+	reply_refusal(to, &r);
+	return (NULL);
+}
+
+/* The kill switch, for anybody's session. */
+static int
+on_end(void *arg, struct imsg *m)
+{
+	struct reply_to to;
+	struct session *s;
+	struct refusal r;
+	struct peer *peer;
+	char id[ID_SIZE];
+	uint64_t handle;
+	int bad;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	bad = get_text(m, id, sizeof(id));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((peer = manager(&to, handle)) == NULL)
+		return (0);
+	s = bad == 0 && id_ok(ID_SESSION, id) ? session_find(id) : NULL;
+	if (s == NULL) {
+		refuse(&r, 404, "not_found", "there is no live session "
+		    "\"%s\"", id);
+		reply_refusal(&to, &r);
+		return (0);
+	}
+	log_info("session %s is ended by operator %s", id, peer->who);
+	audit_append("session.killed", json_pack("{s:s,s:s}",
+	    "session", id, "operator", peer->who));
+	session_end(s, "ended_by_operator", &to);
+	return (0);
+}
+
+static int
+on_manage(void *arg, struct imsg *m)
+{
+	struct reply_to to;
+	struct refusal r;
+	struct peer *peer;
+	uint64_t handle;
+	unsigned what;
+	uint32_t ms;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	what = imsg_get_u8(m);
+	ms = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || what < MANAGE_DRAIN || what > MANAGE_RESUME)
+		return (-1);
+	if ((peer = manager(&to, handle)) == NULL)
+		return (0);
+	if (what == MANAGE_RESUME)
+		drain_resume(&to, peer);
+	else if (ms > DRAIN_WAIT_MAX) {
+		refuse(&r, 400, "bad_request", "timeout_ms is %u; the most is "
+		    "%u ms", ms, DRAIN_WAIT_MAX);
+		reply_refusal(&to, &r);
+	} else
+		drain_begin(&to, peer, ms);
+	return (0);
 }

@@ -16,6 +16,7 @@
 #include "audit.h"
 #include "budget.h"
 #include "call.h"
+#include "drain.h"
 #include "policyd.h"
 #include "session.h"
 #include "store.h"
@@ -245,6 +246,7 @@ policyd_stop(void)
 	event_free(chores);
 	chores = NULL;
 	kept_clear();
+	drain_end();
 	store_close();
 	audit_close();
 	base = NULL;

@@ -38,7 +38,7 @@ static const struct question {
 static const struct {
 	unsigned	 right;
 	const char	*name;
-} rights[] = {
+} rights_named[] = {
 	{ RIGHT_APPROVE, "approve" },
 	{ RIGHT_AUDIT, "audit" },
 	{ RIGHT_MANAGE, "manage" },
@@ -68,10 +68,10 @@ rights_json(unsigned of)
 	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
-		if ((of & rights[i].right) != 0)
+	for (i = 0; i < sizeof(rights_named) / sizeof(rights_named[0]); i++) {
+		if ((of & rights_named[i].right) != 0)
 			json_array_append_new(list,
-			    json_string(rights[i].name));
+			    json_string(rights_named[i].name));
 	}
 	return (list);
 }
@@ -183,29 +183,41 @@ query_health(const struct query *q, struct refusal *r)
 	    PACKAGE_VERSION WITHOUT_VERSION));
 }
 
+int
+operator_may(struct peer *peer, unsigned need, unsigned *rights,
+    struct refusal *r)
+{
+	char words[512];
+	unsigned i;
+	int known;
+
+	*rights = peer_rights(conf(), &peer->ids, &known);
+	if (!known) {
+		peer_missing(conf(), PLANE_OPERATOR, &peer->ids, words,
+		    sizeof(words));
+		return (refuse(r, 403, "forbidden", "%s", words));
+	}
+	for (i = 0; i < sizeof(rights_named) / sizeof(rights_named[0]); i++) {
+		if ((need & ~*rights & rights_named[i].right) != 0 &&
+		    !WITHOUT(operator_rights))
+			return (refuse(r, 403, "forbidden", "you are uid %u, "
+			    "and your operator line does not give the right "
+			    "\"%s\"", (unsigned)peer->ids.uid,
+			    rights_named[i].name));
+	}
+	return (0);
+}
+
 /* Who asks, looked up anew: the configuration may have changed. */
 static int
 query_identify(struct query *q, uint64_t handle, unsigned need,
     struct refusal *r)
 {
-	char words[512];
-	int known;
-
 	if ((q->peer = api_peer(q->api, handle, r)) == NULL)
 		return (-1);
 	if (q->api->plane == PLANE_AGENT)
 		return (decide_line(&q->peer->ids, &q->line, r));
-	q->rights = peer_rights(conf(), &q->peer->ids, &known);
-	if (!known) {
-		peer_missing(conf(), PLANE_OPERATOR, &q->peer->ids, words,
-		    sizeof(words));
-		return (refuse(r, 403, "forbidden", "%s", words));
-	}
-	if ((q->rights & need) != need && !WITHOUT(operator_rights))
-		return (refuse(r, 403, "forbidden", "you are uid %u, and your "
-		    "operator line does not give the right \"audit\"",
-		    (unsigned)q->peer->ids.uid));
-	return (0);
+	return (operator_may(q->peer, need, &q->rights, r));
 }
 
 static json_t *

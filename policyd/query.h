@@ -36,6 +36,10 @@ json_t	*query_call(const struct query *, struct refusal *);
 json_t	*query_status(const struct query *, struct refusal *);
 json_t	*query_audit(const struct query *, struct refusal *);
 
+/* 0 if an operator has these rights, which are looked up; or -1. */
+int	operator_may(struct peer *, unsigned need, unsigned *rights,
+	    struct refusal *);
+
 /* 1 if a thing of this principal exists for the asker. */
 int	query_sees(const struct query *, uint32_t principal);
 

@@ -7,6 +7,7 @@
 #include "audit.h"
 #include "call.h"
 #include "conf.h"
+#include "drain.h"
 #include "policyd.h"
 #include "query.h"
 #include "session.h"
@@ -85,7 +86,7 @@ query_status(const struct query *q, struct refusal *r)
 	(void)r;
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
-	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b}",
+	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -99,7 +100,8 @@ query_status(const struct query *q, struct refusal *r)
 	    "total", (json_int_t)store_last_call(),
 	    "audit", "sequence", (json_int_t)head.sequence,
 	    "hash", head.hash, "gap", audit_gaps() > 0,
-	    "store_full", sync_full(), "self_approval", 0));
+	    "store_full", sync_full(), "self_approval", 0,
+	    "draining", drain_on()));
 }
 
 json_t *

@@ -1,0 +1,62 @@
+/*
+ * Handlers of routes that change how the service runs: operators' alone.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include "json.h"
+#include "policy.h"
+#include "routes.h"
+
+#define DRAIN_WAIT	30000	/* ms, where the request says nothing */
+
+/* timeout_ms of the body, the only member there is; -1 after answering. */
+static int
+read_timeout(struct conn *c, uint32_t *ms)
+{
+	struct http_bad bad;
+	const char *name;
+	json_t *j, *v;
+	int ok = 0;
+
+	*ms = DRAIN_WAIT;
+	if (c->body_size == 0)
+		return (0);
+	if ((j = json_read(c->body, c->body_size, &bad)) == NULL) {
+		conn_error(c, bad.code, "%s", bad.why);
+		return (-1);
+	}
+	json_object_foreach(j, name, v) {
+		if (strcmp(name, "timeout_ms") != 0) {
+			conn_error(c, API_BAD_REQUEST, "%s: no such member "
+			    "here", name);
+			ok = -1;
+			break;
+		}
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) > UINT32_MAX) {
+			conn_error(c, API_BAD_REQUEST, "timeout_ms: not a "
+			    "number of milliseconds");
+			ok = -1;
+			break;
+		}
+		*ms = (uint32_t)json_integer_value(v);
+	}
+	json_decref(j);
+	return (ok);
+}
+
+void
+route_drain(struct conn *c)
+{
+	uint32_t ms;
+
+	if (read_timeout(c, &ms) == 0)
+		policy_manage(c, MANAGE_DRAIN, ms);
+}
+
+void
+route_drain_end(struct conn *c)
+{
+	policy_manage(c, MANAGE_RESUME, 0);
+}
