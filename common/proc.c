@@ -42,6 +42,7 @@ static struct proc {
 	uint32_t		 generation;	/* of the one on its way */
 	uint32_t		 expected;	/* files still to come */
 	int			 accepted;	/* role has it, no COMMIT yet */
+	int			 verbose;	/* it says; -1: it doesn't */
 	int			 committed;
 	unsigned		 plumbed;
 	uint32_t		 ends[KINDS];	/* given so far, of each kind */
@@ -143,6 +144,7 @@ config_whole(void)
 		slice_free(s);
 	} else {
 		proc.accepted = 1;
+		proc.verbose = s->verbose;
 		send_number(MSG_CONFIG_OK, proc.generation);
 	}
 	if (proc.flags & PROC_F_CHECK) {
@@ -239,14 +241,20 @@ static int
 on_commit(void *arg, struct imsg *m)
 {
 	uint32_t generation = imsg_get_u32(m);
+	int again;
 
 	(void)arg;
 	if (imsg_end(m) == -1 || !proc.accepted ||
 	    generation != proc.generation)
 		return (-1);
+	again = proc.committed;
 	proc.accepted = 0;
 	proc.committed = 1;
+	if (proc.verbose != -1)
+		log_set_verbose(proc.verbose);
 	proc.role->commit();
+	if (again)
+		send_number(MSG_COMMITTED, generation);
 	proc_check_ready();
 	return (0);
 }
@@ -325,6 +333,26 @@ on_procs(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_reload(void *arg, struct imsg *m)
+{
+	char why[MSG_MAX_SIZE];
+	uint32_t generation;
+	unsigned result;
+	int news;
+
+	(void)arg;
+	generation = imsg_get_u32(m);
+	result = imsg_get_u8(m);
+	news = imsg_get_u8(m);
+	imsg_get_str(m, why, sizeof(why));
+	if (imsg_end(m) == -1 || result > RELOAD_REFUSED ||
+	    proc.role->reload == NULL)
+		return (-1);
+	proc.role->reload(generation, result, news, why);
+	return (0);
+}
+
 static void
 on_control_dead(void *arg, const char *reason)
 {
@@ -343,7 +371,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PLUMB,		on_plumb },
 	{ MSG_STOP_PROC,	on_stop },
 	{ MSG_PING,		on_ping },
-	{ MSG_PROCS,		on_procs }
+	{ MSG_PROCS,		on_procs },
+	{ MSG_RELOAD,		on_reload }
 };
 
 static const struct channel_ops control_ops = {

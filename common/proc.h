@@ -8,7 +8,8 @@
  *	drops (proc_drop.c): chroot, groups, gid, uid, capabilities,
  *	no_new_privs, rlimits, close_range, seccomp, and proves each;
  *	hands CONFIG and its files to role->config, answers CONFIG_OK or
- *	CONFIG_BAD, and calls role->commit on COMMIT;
+ *	CONFIG_BAD, and calls role->commit on COMMIT; so again for each
+ *	generation that comes later, answering COMMITTED when it is in force;
  *	hands each new channel end to role->plumb;
  *	says READY once it is committed, every channel in role->channels is
  *	plumbed and role->ready, if there, agrees (proc_check_ready asks again);
@@ -76,6 +77,9 @@ struct proc_role {
 	/* PROCS from supervisord; policyd's alone. */
 	void	(*procs)(const char *name, pid_t, uint32_t restarts,
 		    unsigned status);
+	/* RELOAD from supervisord; policyd's alone. */
+	void	(*reload)(uint32_t generation, unsigned result, int news,
+		    const char *why);
 	void	(*stop)(void);		/* may be NULL */
 };
 

@@ -48,6 +48,12 @@ static const char *const proc_states[] = {
 	[PROC_ST_FAILED] = "failed"
 };
 
+static const char *const reload_results[] = {
+	[RELOAD_NONE] = "none",
+	[RELOAD_OK] = "ok",
+	[RELOAD_REFUSED] = "refused"
+};
+
 static const struct {
 	unsigned	 kind;
 	const char	*name;
@@ -108,6 +114,12 @@ const char *
 proc_state_name(unsigned status)
 {
 	return (name_of(proc_states, NITEMS(proc_states), status));
+}
+
+const char *
+reload_result_name(unsigned result)
+{
+	return (name_of(reload_results, NITEMS(reload_results), result));
 }
 
 const char *

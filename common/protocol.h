@@ -166,9 +166,9 @@ ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 1, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
  *   S class, S rule, S reason, S next step; the run block */		\
 ROW(VERDICT,	CH_JUDGE, DIR_UP, 14, 4, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* ---- policyd and neurond ------------------------------------------- */ \
-/* NEURON_MAKE u32 principal line, u32 uid, u32 gid, B groups (u32s),	\
- *   S neuron, S profile, S workspace ("" for none) */			\
-ROW(NEURON_MAKE, CH_LAUNCH, DIR_DOWN, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURON_MAKE u32 generation, u32 principal line, u32 uid, u32 gid,	\
+ *   B groups (u32s), S neuron, S profile, S workspace ("" for none) */	\
+ROW(NEURON_MAKE, CH_LAUNCH, DIR_DOWN, 16, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(NEURON_DROP, CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* LAUNCH u32 timeout ms, u8 stdin, S neuron, S call, S session;	\
  *   run block, stdout, stderr[, input] */				\
@@ -195,6 +195,13 @@ ROW(HELPER,	CH_LAUNCH, DIR_UP, 9, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(LOST,	CH_CONTROL, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 PROTOCOL_NEURON(ROW)							\
 /* ---- last: a row's place is its number, and seeds of fuzzers know it - */ \
+/* COMMITTED u32 generation: it is in force here.  Of the first		\
+ *   generation READY says so. */					\
+ROW(COMMITTED,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* RELOAD u32 generation in force, u8 result (RELOAD_*) of the last	\
+ *   reload, u8 news (0: told again, to a policyd that was started	\
+ *   again), S why it was refused: to policyd alone */			\
+ROW(RELOAD,	CH_CONTROL, DIR_DOWN, 6, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* MANAGE u32 request, u64 handle, u8 what (MANAGE_*), u32 timeout ms:	\
  *   an operator with the right "manage" asks */				\
 ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)
@@ -235,6 +242,9 @@ extern const struct msg_row msg_table[MSG_COUNT];
 
 /* PROCS and HELPER states, in the order of proc_state_name() */
 enum proc_status { PROC_ST_STARTING, PROC_ST_UP, PROC_ST_DOWN, PROC_ST_FAILED };
+
+/* RELOAD: how the last one went, in the order of reload_result_name() */
+enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
 
 /* MANAGE: what to do.  DRAIN waits for the running calls, up to a time. */
 enum { MANAGE_DRAIN = 1, MANAGE_RESUME = 2 };
@@ -291,6 +301,7 @@ unsigned    effect_find(const char *name);	/* 0 if there is none */
 const char *mark_name(unsigned bit);		/* of one bit, or NULL */
 const char *verdict_name(unsigned verdict);
 const char *proc_state_name(unsigned status);
+const char *reload_result_name(unsigned result);	/* "ok" ... or "?" */
 const char *msg_name(unsigned type);		/* "PEER" ... or "?" */
 const char *channel_name(unsigned kind);	/* "agent" ... or "?" */
 

@@ -283,6 +283,12 @@ put_env(struct enc *e, const struct slice *s)
 	put_strings(e, &s->env_allow);
 }
 
+static void
+put_log(struct enc *e, const struct slice *s)
+{
+	enc_u8(e, s->verbose == 1);
+}
+
 /* ---- decoding: every list bounded, every number checked ---- */
 
 static char *
@@ -494,6 +500,12 @@ get_env(struct dec *d, struct slice *s)
 	get_strings(d, &s->env_allow);
 }
 
+static void
+get_log(struct dec *d, struct slice *s)
+{
+	s->verbose = dec_u8(d) != 0;
+}
+
 static const struct {
 	unsigned	 bit;
 	void		(*put)(struct enc *, const struct slice *);
@@ -506,7 +518,8 @@ static const struct {
 	{ SLICE_OPERATORS,	put_operators,	get_operators },
 	{ SLICE_PRESETS,	put_presets,	get_presets },
 	{ SLICE_LISTENS,	put_listens,	get_listens },
-	{ SLICE_ENV,		put_env,	get_env }
+	{ SLICE_ENV,		put_env,	get_env },
+	{ SLICE_LOG,		put_log,	get_log }
 };
 
 #define NSECTIONS	(sizeof(sections) / sizeof(sections[0]))
@@ -544,6 +557,7 @@ slice_decode(const uint8_t *data, size_t size, const char **why)
 		*why = "no memory for the slice";
 		return (NULL);
 	}
+	s->verbose = -1;
 	dec_init(&d, data, size);
 	if (dec_u32(&d) != SLICE_VERSION) {
 		*why = "a slice of another version";

@@ -103,6 +103,7 @@ struct slice {
 	char		*instance;	/* [a-z0-9-]+, part of cgroup names */
 	char		*state;		/* state directory, absolute */
 	int		 private;
+	int		 verbose;	/* of the log; -1: not said */
 	uint32_t	 uids_start;	/* block of kuids, see neurond */
 	uint32_t	 uids_count;
 	char		*cgroup_parent;	/* NULL: found by neurond */
@@ -129,6 +130,7 @@ struct slice {
 #define SLICE_PRESETS	0x020
 #define SLICE_LISTENS	0x040
 #define SLICE_ENV	0x080
+#define SLICE_LOG	0x100	/* verbose */
 
 #define SLICE_MAX	(4 * 1024 * 1024)	/* bytes, encoded */
 

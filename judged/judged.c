@@ -19,6 +19,7 @@
 #include "slice.h"
 
 #define TOOL_PREFIX	"tool/"
+#define STOP_FLUSH	500	/* ms */
 
 /* Beyond what every process may do (proc_filter.c). */
 static const struct proc_syscall syscalls[] = {
@@ -261,8 +262,8 @@ same_tools(const struct tools *a, const struct tools *b)
 
 /*
  * Policyd hears of tools only before its first JUDGE.  So a process that has
- * judged must not come up with others: supervisord starts a new one, and if
- * it did not, we end.
+ * judged must not come up with others: supervisord stops it instead of telling
+ * it to, and if it did not, we end.
  */
 static void
 commit(void)
@@ -307,9 +308,14 @@ preload(void)
 	return (0);
 }
 
+/* What has been asked is answered: an end that was planned loses no call. */
 static void
 stop(void)
 {
+	while (policyd != NULL && channel_dispatch(policyd, 0) > 0)
+		continue;
+	if (policyd != NULL)
+		(void)channel_flush_wait(policyd, STOP_FLUSH);
 	channel_free(policyd);
 	policyd = NULL;
 	forget();

@@ -310,6 +310,9 @@ static const struct column status_columns[] = {
 	{ "draining", "draining", 0 },
 	{ "audit records", "audit.sequence", 0 },
 	{ "self-approval", "self_approval", 0 },
+	{ "configuration", "reload.generation", 0 },
+	{ "last reload", "reload.result", 0 },
+	{ "its error", "reload.error", 0 },
 };
 
 static const struct column process_columns[] = {

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "proc.h"
+#include "settings.h"
 
 static struct channel *channel;
 
@@ -30,6 +31,7 @@ on_make(void *arg, struct imsg *m)
 
 	(void)arg;
 	memset(&req, 0, sizeof(req));
+	req.generation = imsg_get_u32(m);
 	req.line = imsg_get_u32(m);
 	req.owner.uid = imsg_get_u32(m);
 	req.owner.gid = imsg_get_u32(m);
@@ -48,6 +50,9 @@ on_make(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || !id_ok(ID_NEURON, req.id) ||
 	    neuron_find(req.id) != NULL)
 		return (-1);
+	/* What came before it is settled: no older line is named any more. */
+	if (req.generation == settings()->generation)
+		settings_forget();
 	neuron_make(&req);
 	return (0);
 }

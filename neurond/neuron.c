@@ -278,30 +278,30 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 
 /* NULL if it may be made; *limits is then its profile's. */
 static const char *
-refused(const struct neuron_request *req, const struct limits **limits)
+refused(const struct neuron_request *req, const struct slice *s,
+    const struct limits **limits)
 {
 	static char words[PATH_BYTES_MAX + 160];
 	const struct cf_principal *p;
 	const char *why;
 
-	*limits = settings_profile(req->profile);
-	if (req->line >= settings()->nprincipals)
+	*limits = settings_profile(s, req->profile);
+	if (req->line >= s->nprincipals)
 		return ("there is no such principal line");
-	p = &settings()->principals[req->line];
+	p = &s->principals[req->line];
 	if (*limits == NULL || (p->profiles.n > 0 &&
 	    !strings_has(&p->profiles, req->profile)) || (p->profiles.n == 0 &&
 	    strcmp(req->profile, "default") != 0))
 		return ("the profile is not one of the principal's line");
-	if (live >= settings()->limits.v[LIMIT_NEURONS]) {
+	if (live >= s->limits.v[LIMIT_NEURONS]) {
 		snprintf(words, sizeof(words), "%llu neurons live already "
 		    "(neurons)", (unsigned long long)
-		    settings()->limits.v[LIMIT_NEURONS]);
+		    s->limits.v[LIMIT_NEURONS]);
 		return (words);
 	}
 	if (req->workspace[0] == '\0')
 		return (NULL);
-	why = workspace_refused(p, &req->owner, req->workspace,
-	    settings()->state);
+	why = workspace_refused(p, &req->owner, req->workspace, s->state);
 	if (why == NULL)
 		return (NULL);
 	snprintf(words, sizeof(words), "workspace %s %s", req->workspace, why);
@@ -311,15 +311,21 @@ refused(const struct neuron_request *req, const struct limits **limits)
 void
 neuron_make(const struct neuron_request *req)
 {
+	const struct slice *s = settings_of(req->generation);
 	const struct limits *limits = NULL;
-	const char *why = refused(req, &limits);
+	const char *why = NULL;
 	struct neuron *n;
 
 	FAULT("neuron.asked");
-	if (why != NULL && limits == NULL)
-		limits = settings_profile("default");
+	if (s != NULL)
+		why = refused(req, s, &limits);
+	if (limits == NULL)
+		limits = settings_profile(settings(), "default");
 	n = neuron_new(req, limits);
-	if (why != NULL)
+	if (s == NULL)
+		neuron_end(n, GONE_FAILED, "generation %u of the "
+		    "configuration is not in force", req->generation);
+	else if (why != NULL)
 		neuron_end(n, GONE_REFUSED, "%s", why);
 	else
 		try_build(n);

@@ -62,6 +62,7 @@ struct neuron_request {
 	char		 id[ID_SIZE];
 	char		 profile[NAME_BYTES_MAX];
 	char		 workspace[PATH_BYTES_MAX];
+	uint32_t	 generation;	/* of the configuration it counts in */
 	uint32_t	 line;		/* index of the principal's line */
 	struct owner	 owner;
 };

@@ -20,11 +20,13 @@
 #include "slot.h"
 
 #define SWEEP_TIME	5000	/* ms for what a neurond before us left */
+#define BEFORE_TIME	10	/* s that policyd may count in the one before */
 
 static struct {
 	struct slice	*next;		/* accepted, not in force */
 	struct cg_base	 base;
 	struct event	*child;
+	struct event	*forget;
 	int		 started;
 } self;
 
@@ -60,6 +62,15 @@ role_abort(void)
 	self.next = NULL;
 }
 
+static void
+on_forget(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	settings_forget();
+}
+
 /* Whatever is missing is named, and no neuron is made without it. */
 static void
 first_start(void)
@@ -77,6 +88,9 @@ first_start(void)
 		fatalx("neurons of a former neurond are still there");
 	if (checks_cgroups(&self.base, why, sizeof(why)) == -1)
 		fatalx("%s", why);
+	self.forget = evtimer_new(proc_base(), on_forget, NULL);
+	if (self.forget == NULL)
+		fatalx("timer");
 	self.child = evsignal_new(proc_base(), SIGCHLD, on_child, NULL);
 	if (self.child == NULL || event_add(self.child, NULL) == -1)
 		fatalx("SIGCHLD");
@@ -87,6 +101,7 @@ first_start(void)
 static void
 role_commit(void)
 {
+	static const struct timeval tv = { .tv_sec = BEFORE_TIME };
 	struct slice *s = self.next;
 
 	self.next = NULL;
@@ -97,6 +112,7 @@ role_commit(void)
 	if (fault_open(s->state) == -1)
 		fatal("fault points");
 #endif
+	event_add(self.forget, &tv);
 	helper_program(HELPER_MAKER, slice_claim(s, "maker"));
 	helper_program(HELPER_SPAWNER, slice_claim(s, "spawner"));
 }

@@ -9,7 +9,8 @@
 #include "proc.h"
 #include "settings.h"
 
-static struct slice *current;
+static struct slice *current, *before;
+static uint64_t slots;		/* made at the start */
 
 static uint64_t
 slots_of(const struct slice *s)
@@ -94,19 +95,30 @@ settings_check(struct slice *s, const struct slice *old)
 	if (block_check(s) == -1 || nofile_check(s) == -1)
 		return (-1);
 	if (old != NULL && (old->uids_start != s->uids_start ||
-	    old->uids_count != s->uids_count ||
-	    slots_of(old) != slots_of(s)))
-		return (slice_bad(s, &none, "uids and neurons change only "
-		    "when the service is started again"));
+	    old->uids_count != s->uids_count))
+		return (slice_bad(s, &none, "uids change only when the "
+		    "service is started again"));
+	if (old != NULL && slots_of(s) > slots)
+		return (slice_bad(s, &none, "neurons: more than at the start "
+		    "of neurond"));
 	return (0);
 }
 
 void
 settings_set(struct slice *s)
 {
-	if (s != current)
-		slice_free(current);
+	settings_forget();
+	before = current;
 	current = s;
+	if (slots == 0)
+		slots = slots_of(s);
+}
+
+void
+settings_forget(void)
+{
+	slice_free(before);
+	before = NULL;
 }
 
 const struct slice *
@@ -115,18 +127,28 @@ settings(void)
 	return (current);
 }
 
+const struct slice *
+settings_of(uint32_t generation)
+{
+	if (current != NULL && current->generation == generation)
+		return (current);
+	if (before != NULL && before->generation == generation)
+		return (before);
+	return (NULL);
+}
+
 const struct limits *
-settings_profile(const char *name)
+settings_profile(const struct slice *s, const char *name)
 {
 	const struct cf_profile *profile;
 
-	if ((profile = slice_profile(current, name)) != NULL)
+	if ((profile = slice_profile(s, name)) != NULL)
 		return (&profile->limits);
-	return (strcmp(name, "default") == 0 ? &current->limits : NULL);
+	return (strcmp(name, "default") == 0 ? &s->limits : NULL);
 }
 
 unsigned
 settings_slots(void)
 {
-	return ((unsigned)slots_of(current));
+	return ((unsigned)slots);
 }

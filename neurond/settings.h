@@ -16,12 +16,20 @@
 
 /* 0, or -1 after slice_bad().  old is in force or NULL: some things stay. */
 int	settings_check(struct slice *, const struct slice *old);
-/* Takes the slice over, frees the one before. */
+/*
+ * Takes the slice over.  The one before is kept for what policyd asked before
+ * it had the new one, until settings_forget().
+ */
 void	settings_set(struct slice *);
+void	settings_forget(void);
 const struct slice *settings(void);
+/* The slice of a generation: the one in force or the one before; or NULL. */
+const struct slice *settings_of(uint32_t generation);
 
 /* The limits of a profile, "default" being there always; NULL if unknown. */
-const struct limits *settings_profile(const char *name);
+const struct limits *settings_profile(const struct slice *,
+	    const char *name);
+/* As many as the first configuration needs. */
 unsigned settings_slots(void);
 
 #endif

@@ -88,7 +88,8 @@ unmake(struct slot *s)
 static int
 make(struct slot *s)
 {
-	const struct limits *limits = settings_profile("default");
+	const struct limits *limits = settings_profile(settings(),
+	    "default");
 	const char *failed = "";
 	char name[32];
 	struct imsg *m;

@@ -148,11 +148,9 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 		    a->tool));
 	if (decide_tool(c->own, c->preset, a->tool, tool->effect, r) == -1)
 		return (-1);
-	limits = conf_profile(c->session != NULL ? c->session->row.profile :
-	    c->build->profile);
-	if (limits == NULL)
-		return (refuse(r, 403, "forbidden",
-		    "the profile is no longer configured"));
+	/* A neuron keeps the limits that it was made with. */
+	limits = c->session != NULL ? &c->session->neuron->limits :
+	    conf_profile(c->build->profile);
 	c->limits = *limits;
 	return (decide_timeout(limits, a->timeout, tool->timeout, &c->timeout,
 	    r));

@@ -332,8 +332,15 @@ call_judged(struct call *c, const struct judgement *j, int run_fd)
 static void
 call_grant(struct call *c)
 {
-	if ((c->session == NULL && neuron_make(c->neuron) == -1) ||
-	    launch_call(c) == -1) {
+	struct refusal r;
+
+	if (c->session == NULL && neuron_make(c->neuron, &r) == -1) {
+		call_tell_judged(c);
+		call_finish(c, CALL_FAILED, r.status < 500 ?
+		    "policy_changed" : "launch_failed", r.words, NULL);
+		return;
+	}
+	if (launch_call(c) == -1) {
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, "launch_failed",
 		    "neurond is being started", NULL);

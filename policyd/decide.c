@@ -157,12 +157,41 @@ int
 decide_build(const struct cf_principal *line, const struct peer_ids *ids,
     const struct wanted *w, struct build *b, struct refusal *r)
 {
+	b->generation = conf()->generation;
 	b->line = (uint32_t)(line - conf()->principals);
+	b->peer = *ids;
+	strlcpy(b->said_profile, w->profile, sizeof(b->said_profile));
+	strlcpy(b->said_preset, w->preset, sizeof(b->said_preset));
+	b->said_uid = w->owner_uid;
+	b->said_gid = w->owner_gid;
 	if (decide_profile(line, w->profile, b->profile, r) == -1 ||
 	    decide_preset(line, w->preset, b, r) == -1 ||
 	    decide_workspace(line, w, b, r) == -1 ||
 	    decide_owner(line, ids, w, b, r) == -1)
 		return (-1);
+	return (0);
+}
+
+int
+decide_again(struct build *b, struct refusal *r)
+{
+	const struct cf_principal *line;
+	struct build fresh;
+	struct wanted w;
+
+	if (b->generation == conf()->generation)
+		return (0);
+	if (decide_line(&b->peer, &line, r) == -1)
+		return (-1);
+	memset(&w, 0, sizeof(w));
+	strlcpy(w.profile, b->said_profile, sizeof(w.profile));
+	strlcpy(w.preset, b->said_preset, sizeof(w.preset));
+	strlcpy(w.workspace, b->workspace, sizeof(w.workspace));
+	w.owner_uid = b->said_uid;
+	w.owner_gid = b->said_gid;
+	if (decide_build(line, &b->peer, &w, &fresh, r) == -1)
+		return (-1);
+	*b = fresh;
 	return (0);
 }
 

@@ -24,12 +24,19 @@ struct wanted {
 
 /* What it gets. */
 struct build {
-	uint32_t	 line;		/* index of its principal line */
+	uint32_t	 generation;	/* of the configuration it comes from */
+	uint32_t	 line;		/* index of its principal line there */
 	char		 profile[NAME_BYTES_MAX];
 	char		 own[NAME_BYTES_MAX];	/* the line's preset */
 	char		 preset[NAME_BYTES_MAX]; /* asked for, or the line's */
 	char		 workspace[PATH_BYTES_MAX];
 	struct peer_ids	 owner;
+	struct peer_ids	 peer;		/* who asked */
+	/* What was asked for, to be decided again. */
+	char		 said_profile[NAME_BYTES_MAX];
+	char		 said_preset[NAME_BYTES_MAX];
+	uint32_t	 said_uid;
+	uint32_t	 said_gid;
 };
 
 /* The principal line of a peer, looked up anew for every request. */
@@ -38,6 +45,11 @@ int	decide_line(const struct peer_ids *, const struct cf_principal **,
 /* Profile, preset, workspace and owner, all four. */
 int	decide_build(const struct cf_principal *, const struct peer_ids *,
 	    const struct wanted *, struct build *, struct refusal *);
+/*
+ * The same once more, if another configuration came into force since: what
+ * was decided and waits may not go by rules that hold no longer.
+ */
+int	decide_again(struct build *, struct refusal *);
 
 /*
  * 1 if a preset lets a tool of this effect be used: not denied by name, and

@@ -92,6 +92,7 @@ launch_make(const struct neuron *n)
 		groups[4 * i + 3] = (uint8_t)(owner->groups[i] >> 24);
 	}
 	m = launch_new(MSG_NEURON_MAKE);
+	imsg_put_u32(m, n->build.generation);
 	imsg_put_u32(m, n->build.line);
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);

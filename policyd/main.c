@@ -58,8 +58,10 @@ commit(void)
 	accepted = NULL;
 	conf_set(current);
 	slice_free(old);
-	if (old != NULL)
+	if (old != NULL) {
+		policyd_reloaded();
 		return;
+	}
 	if (policyd_start(proc_base(), "/") == -1)
 		fatalx("the state can not be used");
 	while (nearly > 0) {
@@ -121,6 +123,7 @@ static const struct proc_role role = {
 	.abort = forget,
 	.plumb = plumb,
 	.procs = processes_set,
+	.reload = reload_set,
 	.stop = policyd_stop,
 };
 

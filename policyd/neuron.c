@@ -185,10 +185,14 @@ neuron_count(void)
 }
 
 int
-neuron_make(struct neuron *n)
+neuron_make(struct neuron *n, struct refusal *r)
 {
-	if (launch_make(n) == -1)
+	if (decide_again(&n->build, r) == -1)
 		return (-1);
+	n->limits = *conf_profile(n->build.profile);
+	if (launch_make(n) == -1)
+		return (refuse_later(r, 503, "unavailable", 1,
+		    "neurond is being started; try again"));
 	n->state = NEURON_MAKING;
 	return (0);
 }

@@ -32,6 +32,7 @@ struct neuron {
 	enum neuron_state state;
 	struct ident	*ident;
 	struct build	 build;
+	struct limits	 limits;	/* of its profile, as it was made */
 	struct session	*session;	/* either of them, or none any more */
 	struct call	*call;
 	unsigned	 calls;		/* live in it */
@@ -66,8 +67,8 @@ struct neuron *neuron_find(const char *id);
 const struct neuron_list *neuron_all(void);
 unsigned neuron_count(void);
 
-/* NEURON_MAKE; -1 where there is no neurond to make it. */
-int	neuron_make(struct neuron *);
+/* NEURON_MAKE; -1 and why, where it may not be made or nobody makes it. */
+int	neuron_make(struct neuron *, struct refusal *);
 /*
  * Nobody needs it any more.  Returns 1 if it is gone only when neurond says
  * so (session_neuron_freed() is told then), 0 if it is gone now.

@@ -233,6 +233,14 @@ policyd_start_memory(struct event_base *with)
 }
 
 void
+policyd_reloaded(void)
+{
+	audit_append("config.reloaded", json_pack("{s:I}",
+	    "generation", (json_int_t)conf()->generation));
+	sync_soon();
+}
+
+void
 policyd_stop(void)
 {
 	if (base == NULL)

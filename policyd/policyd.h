@@ -27,8 +27,14 @@ uint64_t policyd_uptime(void);
 int	policyd_start(struct event_base *, const char *dir);
 /* The same without a directory: everything in memory (fuzz targets). */
 int	policyd_start_memory(struct event_base *);
+/* Another configuration is in force: recorded. */
+void	policyd_reloaded(void);
 /* Ends all that runs, says so in the log and syncs. */
 void	policyd_stop(void);
+
+/* supervisord's RELOAD (query_status.c). */
+void	reload_set(uint32_t generation, unsigned result, int news,
+	    const char *why);
 
 /* A row of supervisord's or neurond's processes. */
 struct process_row {

@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit.h"
@@ -17,6 +18,14 @@
 static struct process_row	rows[PROCESSES_MAX];
 static size_t			nrows;
 static pid_t			supervisor;
+
+/* How the last reload went, as supervisord says. */
+static struct {
+	uint32_t	 generation;	/* 0: it has not said anything */
+	unsigned	 result;	/* RELOAD_* */
+	uint64_t	 when;		/* 0: this process did not see it */
+	char		*error;
+} reloaded;
 
 void
 processes_set(const char *name, pid_t pid, uint32_t restarts, unsigned state)
@@ -77,6 +86,34 @@ processes_json(void)
 	return (list);
 }
 
+void
+reload_set(uint32_t generation, unsigned result, int news, const char *why)
+{
+	reloaded.generation = generation;
+	reloaded.result = result;
+	reloaded.when = news ? wall_us() : 0;
+	free(reloaded.error);
+	if ((reloaded.error = strdup(why)) == NULL)
+		fatal("reload");
+	if (!news || result != RELOAD_REFUSED || policyd_base() == NULL)
+		return;
+	audit_append("config.refused", json_pack("{s:I,s:o}",
+	    "generation", (json_int_t)generation, "why", json_text(why)));
+	sync_soon();
+}
+
+static json_t *
+reload_json(void)
+{
+	uint32_t generation = conf()->generation;
+
+	return (json_pack("{s:I,s:s,s:o,s:o}",
+	    "generation", (json_int_t)generation,
+	    "result", reload_result_name(reloaded.result),
+	    "when", json_when(reloaded.when),
+	    "error", json_text_or_null(reloaded.error)));
+}
+
 json_t *
 query_status(const struct query *q, struct refusal *r)
 {
@@ -86,7 +123,7 @@ query_status(const struct query *q, struct refusal *r)
 	(void)r;
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
-	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b}",
+	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -101,7 +138,7 @@ query_status(const struct query *q, struct refusal *r)
 	    "audit", "sequence", (json_int_t)head.sequence,
 	    "hash", head.hash, "gap", audit_gaps() > 0,
 	    "store_full", sync_full(), "self_approval", 0,
-	    "draining", drain_on()));
+	    "draining", drain_on(), "reload", reload_json()));
 }
 
 json_t *

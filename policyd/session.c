@@ -96,6 +96,14 @@ session_clock(int fd, short what, void *arg)
 	s->ending.api = NULL;
 }
 
+static void
+session_built(struct session *s, const struct build *build)
+{
+	s->build = *build;
+	strlcpy(s->row.profile, build->profile, sizeof(s->row.profile));
+	strlcpy(s->row.preset, build->preset, sizeof(s->row.preset));
+}
+
 void
 session_open(const struct reply_to *to, struct peer *peer,
     const struct build *build, uint64_t hourly, uint64_t calls_limit,
@@ -121,11 +129,9 @@ session_open(const struct reply_to *to, struct peer *peer,
 	s->state = SESSION_OPENING;
 	s->ident = peer->ident;
 	s->ident->refs++;
-	s->build = *build;
 	s->opening = *to;
 	s->row.principal = (uint32_t)peer->ident->uid;
-	strlcpy(s->row.profile, build->profile, sizeof(s->row.profile));
-	strlcpy(s->row.preset, build->preset, sizeof(s->row.preset));
+	session_built(s, build);
 	s->row.calls_limit = calls_limit;
 	/* seconds until there is a clock to count from */
 	s->row.expires = expires;
@@ -155,11 +161,13 @@ session_slot(void *arg, int granted, const struct refusal *why)
 		s->neuron = neuron_new(s->ident, &s->build);
 		s->neuron->session = s;
 		strlcpy(s->row.neuron, s->neuron->id, sizeof(s->row.neuron));
-		if (neuron_make(s->neuron) == 0)
+		if (neuron_make(s->neuron, &r) == 0) {
+			session_built(s, &s->neuron->build);
 			return;
-	}
-	refuse_later(&r, 503, "unavailable", 1,
-	    "neurond is being started; try again");
+		}
+	} else
+		refuse_later(&r, 503, "unavailable", 1,
+		    "neurond is being started; try again");
 	session_refused(s, &r);
 }
 

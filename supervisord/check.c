@@ -105,7 +105,7 @@ ask(const struct child *c, struct channel *control, struct answer *a)
 		flags |= PROC_F_TRACE;
 	channel_set_state(control, ST_UP);
 	child_send_start(c, control, flags, "");
-	if (feed_send(c, control) == -1)
+	if (feed_send(c, &c->sv->feed, control) == -1)
 		return;
 	while (!a->came && !a->dead &&
 	    (left = until - restart_clock()) > 0) {
@@ -126,6 +126,7 @@ check_child(struct child *c)
 	int fd, status;
 
 	check_ids(c, &uid, &gid);
+	c->nofile = child_nofile(c, c->sv->conf->slice);
 	if ((fd = child_exec(c, geteuid() == 0, uid, gid, &pid)) == -1) {
 		log_warn("%s", c->spec->name);
 		return (-1);
@@ -165,7 +166,7 @@ supervisor_check(struct supervisor *sv)
 	sv->uids.start = sv->conf->slice->uids_start;
 	if (children_ids(sv, why) == -1)
 		log_warnx("warning: %s", why);
-	if (feed_encode(sv) == -1)
+	if (feed_encode(sv, sv->conf, &sv->feed) == -1)
 		return (1);
 	for (i = 0; i < CHILD_COUNT; i++) {
 		c = &sv->children[i];

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #define READY_MS	10000	/* from START to READY */
 #define ENDING_MS	2000	/* from its channel's end to SIGKILL */
 #define RETRY_MS	60000	/* a failed apid is tried again */
+#define RETRY_SOON_MS	1000	/* when a reload was under way */
 
 static void	again(struct child *);
 static void	retry(struct child *);
@@ -74,8 +76,8 @@ close_control(struct child *c)
 	c->control = NULL;
 }
 
-static int
-send_number(struct child *c, enum msg_type type, uint32_t number)
+int
+child_send(struct child *c, enum msg_type type, uint32_t number)
 {
 	struct imsg *m;
 
@@ -94,8 +96,11 @@ on_config_ok(void *arg, struct imsg *m)
 	struct child *c = arg;
 	uint32_t generation = imsg_get_u32(m);
 
-	if (imsg_end(m) == -1 || c->state != CHILD_STARTED ||
-	    generation != c->sv->conf->slice->generation)
+	if (imsg_end(m) == -1)
+		return (-1);
+	if (c->state == CHILD_UP)
+		return (reload_agreed(c, generation));
+	if (c->state != CHILD_STARTED || generation != c->sv->feed.generation)
 		return (-1);
 	become(c, CHILD_AGREED);
 	if (c->sv->phase == PHASE_START)
@@ -112,26 +117,42 @@ on_config_bad(void *arg, struct imsg *m)
 {
 	struct child *c = arg;
 	char file[PATH_BYTES_MAX], why[1024];
-	uint32_t line;
+	char words[PATH_BYTES_MAX + 1200];
+	uint32_t generation, line;
 
-	(void)imsg_get_u32(m);
+	generation = imsg_get_u32(m);
 	line = imsg_get_u32(m);
 	imsg_get_str(m, file, sizeof(file));
 	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || c->state != CHILD_STARTED)
+	if (imsg_end(m) == -1)
 		return (-1);
 	if (file[0] == '\0')
-		log_warnx("%s refuses the configuration: %s", c->spec->name,
-		    why);
+		(void)snprintf(words, sizeof(words), "%s refuses the "
+		    "configuration: %s", c->spec->name, why);
 	else
-		log_warnx("%s:%u: %s (says %s)", file, line, why,
-		    c->spec->name);
+		(void)snprintf(words, sizeof(words), "%s:%u: %s (says %s)",
+		    file, line, why, c->spec->name);
+	if (c->state == CHILD_UP)
+		return (reload_refused(c, generation, words));
+	if (c->state != CHILD_STARTED)
+		return (-1);
+	log_warnx("%s", words);
 	if (c->sv->phase == PHASE_START)
 		supervisor_fail(c->sv, "%s refuses the configuration",
 		    c->spec->name);
 	else
 		child_kill(c);
 	return (0);
+}
+
+static int
+on_committed(void *arg, struct imsg *m)
+{
+	uint32_t generation = imsg_get_u32(m);
+
+	if (imsg_end(m) == -1)
+		return (-1);
+	return (reload_committed(arg, generation));
 }
 
 static int
@@ -185,6 +206,7 @@ on_lost(void *arg, struct imsg *m)
 static const struct channel_handler handlers[] = {
 	{ MSG_CONFIG_OK,	on_config_ok },
 	{ MSG_CONFIG_BAD,	on_config_bad },
+	{ MSG_COMMITTED,	on_committed },
 	{ MSG_READY,		on_ready },
 	{ MSG_PONG,		on_pong },
 	{ MSG_LOST,		on_lost }
@@ -211,6 +233,7 @@ control_dead(void *arg, const char *reason)
 		child_kill(c);
 	else if (!c->stopping)
 		timer_in(c, ENDING_MS);
+	reload_lost(c);
 }
 
 static const struct channel_ops control_ops = {
@@ -234,7 +257,11 @@ timer_fired(evutil_socket_t fd, short what, void *arg)
 			again(c);
 		return;
 	case CHILD_FAILED:
-		retry(c);
+		/* It would come between question and answer of a reload. */
+		if (reload_asks(c->sv))
+			timer_in(c, RETRY_SOON_MS);
+		else
+			retry(c);
 		return;
 	case CHILD_STARTED:
 	case CHILD_AGREED:
@@ -288,6 +315,9 @@ child_start(struct child *c)
 		    c->spec->name);
 		return (-1);
 	}
+	c->nofile = child_nofile(c, c->sv->conf->slice);
+	if (c->spec == &child_table[CHILD_NEUROND])
+		c->sv->neurons = c->sv->conf->slice->limits.v[LIMIT_NEURONS];
 	if ((fd = child_exec(c, false, 0, 0, &c->pid)) == -1) {
 		c->pid = 0;
 		log_warn("%s", c->spec->name);
@@ -300,25 +330,28 @@ child_start(struct child *c)
 	c->pings = 0;
 	memset(c->given, 0, sizeof(c->given));
 	c->up_since = -1;
+	c->stopping = c->planned = c->agreed = false;
 	timer_in(c, READY_MS);
 	become(c, CHILD_STARTED);
 	log_debug("%s (pid %d) is started", c->spec->name, (int)c->pid);
 	child_send_start(c, c->control, start_flags(c->sv), root);
 	/* If this fails the channel died, which is told on its own. */
-	(void)feed_send(c, c->control);
+	(void)feed_send(c, &c->sv->feed, c->control);
 	return (0);
 }
 
 void
 child_commit(struct child *c)
 {
-	if (send_number(c, MSG_COMMIT, c->sv->conf->slice->generation) == -1)
+	if (child_send(c, MSG_COMMIT, c->sv->feed.generation) == -1)
 		return;
 	become(c, CHILD_COMMITTED);
 	if (c->sv->phase == PHASE_START)
 		timer_in(c, READY_MS);
-	if (c->spec == &child_table[CHILD_POLICYD])
+	if (c->spec == &child_table[CHILD_POLICYD]) {
 		procs_all(c->sv);
+		reload_tell(c->sv, false);
+	}
 }
 
 /* ---- end ---- */
@@ -343,6 +376,7 @@ failed(struct child *c)
 	listener_close(&c->listener);
 	become(c, CHILD_FAILED);
 	timer_in(c, RETRY_MS);
+	reload_poke(c->sv);
 }
 
 static void
@@ -426,7 +460,11 @@ child_reaped(struct child *c, int status)
 		    c->spec->name);
 		break;
 	case PHASE_RUN:
-		again(c);
+		reload_lost(c);
+		if (!c->planned)
+			again(c);
+		else if (child_start(c) == -1)
+			again(c);
 		break;
 	}
 }

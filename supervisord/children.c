@@ -29,18 +29,6 @@ const struct child_spec child_table[CHILD_COUNT] = {
 /* Owns persistent homes; no process runs as it. */
 #define HOMES_USER	"_myelin-neuron"
 
-static const struct cf_listen *
-listen_of(const struct slice *s, enum cf_plane plane)
-{
-	size_t i;
-
-	for (i = 0; i < s->nlistens; i++) {
-		if (s->listens[i].plane == plane)
-			return (&s->listens[i]);
-	}
-	return (NULL);
-}
-
 void
 children_init(struct supervisor *sv)
 {
@@ -52,11 +40,12 @@ children_init(struct supervisor *sv)
 		c->spec = &child_table[i];
 		c->sv = sv;
 		c->state = CHILD_DOWN;
-		c->program = c->slice = c->listener.fd = -1;
+		c->program = c->listener.fd = -1;
 		c->up_since = -1;
 		if (c->spec->plane == 0)
 			continue;
-		c->listener.conf = listen_of(sv->conf->slice, c->spec->plane);
+		c->listener.conf = conf_listen(sv->conf,
+		    c->spec->plane);
 		c->listener.also = sv->dir_owner;
 		/* Without a socket there is nothing for it to do. */
 		if (c->listener.conf == NULL)
@@ -119,9 +108,9 @@ nofile_profiles(const struct slice *s)
 }
 
 uint32_t
-child_nofile_own(const struct child *c)
+child_nofile_own(const struct child *c, const struct slice *s)
 {
-	const uint64_t *v = c->sv->conf->slice->limits.v;
+	const uint64_t *v = s->limits.v;
 	const uint32_t *n = c->spec->nofile;
 
 	return ((uint32_t)(n[0] + n[1] * v[LIMIT_RUNNING_HOST] +
@@ -129,13 +118,13 @@ child_nofile_own(const struct child *c)
 }
 
 uint32_t
-child_nofile(const struct child *c)
+child_nofile(const struct child *c, const struct slice *s)
 {
-	uint32_t own = child_nofile_own(c);
+	uint32_t own = child_nofile_own(c, s);
 	uint64_t most = 0;
 
 	if (c->spec == &child_table[CHILD_NEUROND])
-		most = nofile_profiles(c->sv->conf->slice);
+		most = nofile_profiles(s);
 	return (own > most ? own : (uint32_t)most);
 }
 

@@ -154,7 +154,8 @@ lex_push_file(struct parser *ps, struct pos pos, const char *path)
 		ps->ended = true;
 		return (-1);
 	}
-	if ((text = trust_read(path, CONF_FILE_MAX, &size, why)) == NULL) {
+	text = trust_read(path, (uid_t)-1, CONF_FILE_MAX, &size, why);
+	if (text == NULL) {
 		if (pos.file == NULL)
 			conf_error(ps, (struct pos){ path, 0 }, "%s", why);
 		else

@@ -86,7 +86,7 @@ descriptors(const struct child *c, int control)
 static void
 open_files(const struct child *c)
 {
-	rlim_t most = child_nofile(c), have;
+	rlim_t most = c->nofile, have;
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
@@ -98,7 +98,7 @@ open_files(const struct child *c)
 	rl.rlim_cur = rl.rlim_max = most;
 	/* Where a profile asks for too much, neurond says which. */
 	if (setrlimit(RLIMIT_NOFILE, &rl) == -1 && geteuid() == 0 &&
-	    have < child_nofile_own(c))
+	    have < child_nofile_own(c, c->sv->conf->slice))
 		give_up(c, "open files");
 }
 
@@ -165,7 +165,7 @@ child_send_start(const struct child *c, struct channel *control,
 	imsg_put_u32(m, PROTOCOL_VERSION);
 	imsg_put_u32(m, c->uid);
 	imsg_put_u32(m, c->gid);
-	imsg_put_u32(m, child_nofile(c));
+	imsg_put_u32(m, c->nofile);
 	imsg_put_u32(m, flags);
 	imsg_put_str(m, root);
 	imsg_put_str(m, c->sv->conf->slice->instance);

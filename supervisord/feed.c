@@ -1,11 +1,11 @@
 /*
  * What each child gets: its slice, and open files.
  *
- * The slices stay here as sealed memfds and the files stay open, so that a
- * child that is started again gets the same bytes, whatever was changed on
- * the disk meanwhile.  A regular file is opened afresh by its descriptor for
- * each child, never duplicated: a shared offset would be a way for one child
- * to disturb the next.
+ * Slices and declarations stay here as sealed memfds and the programs stay
+ * open, so that a child that is started again gets the same bytes, whatever
+ * was changed on the disk meanwhile.  A file is opened afresh by its
+ * descriptor for each child, never duplicated: a shared offset would be a way
+ * for one child to disturb the next.
  */
 #include <sys/stat.h>
 #include <dirent.h>
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codec.h"
 #include "supervisor.h"
 #include "trust.h"
 
@@ -25,21 +26,14 @@
 /* ---- opening ---- */
 
 static int
-open_trusted(struct supervisor *sv, const char *path, size_t max)
+open_trusted(struct supervisor *sv, const char *path)
 {
 	char why[WHY_MAX];
 	struct stat st;
 	int fd;
 
-	if ((fd = trust_open(path, sv->tree_owner, &st, why)) == -1) {
+	if ((fd = trust_open(path, sv->tree_owner, &st, why)) == -1)
 		log_warnx("%s: %s", path, why);
-		return (-1);
-	}
-	if (max != 0 && (uint64_t)st.st_size > max) {
-		log_warnx("%s: is longer than %zu bytes", path, max);
-		(void)close(fd);
-		return (-1);
-	}
 	return (fd);
 }
 
@@ -60,8 +54,27 @@ open_program(struct supervisor *sv, const char *dir, const char *program)
 		log_warnx("%s: its path is too long", program);
 		return (-1);
 	}
-	return (open_trusted(sv, path, 0));
+	return (open_trusted(sv, path));
 }
+
+int
+feed_programs(struct supervisor *sv)
+{
+	struct child *c;
+	size_t i;
+
+	for (i = 0; i < CHILD_COUNT; i++) {
+		c = &sv->children[i];
+		c->program = open_program(sv, c->spec->dir, c->spec->program);
+		if (c->program == -1)
+			return (-1);
+	}
+	sv->maker = open_program(sv, "neurond", "maker");
+	sv->spawner = open_program(sv, "neurond", "spawner");
+	return (sv->maker == -1 || sv->spawner == -1 ? -1 : 0);
+}
+
+/* ---- declarations ---- */
 
 /* "bash.json" declares the tool bash; anything else is nothing to us. */
 static bool
@@ -76,36 +89,59 @@ tool_name(const char *file, char name[NAME_BYTES_MAX])
 	return (true);
 }
 
+/* The bytes as they are now, in a memfd of our own. */
 static int
-add_tool(struct supervisor *sv, const char *dir, const char *file)
+copy_tool(struct supervisor *sv, const char *path)
 {
-	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
-	struct tool *t;
-	int n;
+	char why[WHY_MAX], *text;
+	size_t size;
+	int fd;
 
-	if (!tool_name(file, name))
-		return (0);
-	if (sv->ntools == TOOLS_MAX) {
-		log_warnx("%s: more than %d declarations", dir, TOOLS_MAX);
+	text = trust_read(path, sv->tree_owner, TOOL_SIZE_MAX, &size, why);
+	if (text == NULL) {
+		complain(sv, "%s: %s", path, why);
 		return (-1);
 	}
-	t = reallocarray(sv->tools, sv->ntools + 1, sizeof(*t));
-	if (t == NULL)
-		fatal("tools");
-	sv->tools = t;
-	t = &sv->tools[sv->ntools];
-	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (n < 0 || (size_t)n >= sizeof(path) ||
-	    (t->fd = open_trusted(sv, path, TOOL_SIZE_MAX)) == -1)
-		return (-1);
-	if ((t->name = strdup(name)) == NULL)
-		fatal("tools");
-	sv->ntools++;
-	return (0);
+	if ((fd = memfd_sealed("declaration", text, size)) == -1)
+		complain(sv, "%s: %s", path, strerror(errno));
+	free(text);
+	return (fd);
 }
 
 static int
-open_tools(struct supervisor *sv)
+add_tool(struct supervisor *sv, struct feed *f, const char *dir,
+    const char *file)
+{
+	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
+	struct tool *t;
+	int fd, n;
+
+	if (!tool_name(file, name))
+		return (0);
+	if (f->ntools == TOOLS_MAX) {
+		complain(sv, "%s: more than %d declarations", dir, TOOLS_MAX);
+		return (-1);
+	}
+	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		complain(sv, "%s: its path is too long", file);
+		return (-1);
+	}
+	if ((fd = copy_tool(sv, path)) == -1)
+		return (-1);
+	t = reallocarray(f->tools, f->ntools + 1, sizeof(*t));
+	if (t == NULL)
+		fatal("tools");
+	f->tools = t;
+	t = &f->tools[f->ntools++];
+	t->fd = fd;
+	if ((t->name = strdup(name)) == NULL)
+		fatal("tools");
+	return (0);
+}
+
+int
+feed_tools(struct supervisor *sv, struct feed *f)
 {
 	char dir[PATH_BYTES_MAX];
 	struct dirent **names;
@@ -117,89 +153,117 @@ open_tools(struct supervisor *sv)
 	else
 		n = snprintf(dir, sizeof(dir), "%s", MYELIN_TOOLSDIR);
 	if (n < 0 || (size_t)n >= sizeof(dir)) {
-		log_warnx("the tools' path is too long");
+		complain(sv, "the tools' path is too long");
 		return (-1);
 	}
 	if ((n = scandir(dir, &names, NULL, alphasort)) == -1) {
-		log_warn("%s", dir);
+		complain(sv, "%s: %s", dir, strerror(errno));
 		return (-1);
 	}
 	for (i = 0; i < n; i++) {
 		if (result == 0)
-			result = add_tool(sv, dir, names[i]->d_name);
+			result = add_tool(sv, f, dir, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);
-	if (result == 0 && sv->ntools == 0) {
-		log_warnx("%s: no tool is declared there", dir);
+	if (result == 0 && f->ntools == 0) {
+		complain(sv, "%s: no tool is declared there", dir);
 		result = -1;
 	}
 	return (result);
 }
 
-int
-feed_open(struct supervisor *sv)
+static bool
+same_bytes(int a, int b)
 {
-	struct child *c;
+	const uint8_t *pa, *pb;
+	size_t na, nb;
+	bool same;
+
+	pa = memfd_map(a, TOOL_SIZE_MAX, &na);
+	pb = memfd_map(b, TOOL_SIZE_MAX, &nb);
+	if (pa == NULL || pb == NULL)
+		fatal("declarations");
+	same = na == nb && (na == 0 || memcmp(pa, pb, na) == 0);
+	memfd_unmap(pa, na);
+	memfd_unmap(pb, nb);
+	return (same);
+}
+
+bool
+feed_same_tools(const struct feed *a, const struct feed *b)
+{
 	size_t i;
 
-	sv->maker = sv->spawner = -1;
-	if (open_tools(sv) == -1)
-		return (-1);
-	for (i = 0; i < CHILD_COUNT; i++) {
-		c = &sv->children[i];
-		c->program = open_program(sv, c->spec->dir, c->spec->program);
-		if (c->program == -1)
-			return (-1);
+	if (a->ntools != b->ntools)
+		return (false);
+	for (i = 0; i < a->ntools; i++) {
+		if (strcmp(a->tools[i].name, b->tools[i].name) != 0 ||
+		    !same_bytes(a->tools[i].fd, b->tools[i].fd))
+			return (false);
 	}
-	sv->maker = open_program(sv, "neurond", "maker");
-	sv->spawner = open_program(sv, "neurond", "spawner");
-	return (sv->maker == -1 || sv->spawner == -1 ? -1 : 0);
+	return (true);
 }
 
 void
-feed_close(struct supervisor *sv)
+feed_init(struct feed *f)
 {
 	size_t i;
 
-	for (i = 0; i < sv->ntools; i++) {
-		free(sv->tools[i].name);
-		(void)close(sv->tools[i].fd);
+	memset(f, 0, sizeof(*f));
+	for (i = 0; i < CHILD_COUNT; i++)
+		f->slices[i] = -1;
+}
+
+void
+feed_close(struct feed *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->ntools; i++) {
+		free(f->tools[i].name);
+		(void)close(f->tools[i].fd);
 	}
-	free(sv->tools);
-	sv->tools = NULL;
-	sv->ntools = 0;
+	free(f->tools);
+	for (i = 0; i < CHILD_COUNT; i++) {
+		if (f->slices[i] != -1)
+			(void)close(f->slices[i]);
+	}
+	feed_init(f);
 }
 
 /* ---- slices ---- */
 
 /* A child with a socket sees its own listen line and no other. */
 static int
-encode(const struct child *c)
+encode(const struct child *c, const struct conf *conf)
 {
-	struct slice view = *c->sv->conf->slice;
+	struct slice view = *conf->slice;
 	struct cf_listen own;
 
-	if (c->listener.conf != NULL) {
-		own = *c->listener.conf;
+	if (c->spec->plane != 0) {
+		own = *conf_listen(conf, c->spec->plane);
 		view.listens = &own;
 		view.nlistens = 1;
 	}
-	return (slice_encode(&view, c->spec->sections));
+	view.verbose = conf->verbose || c->sv->opts->verbose;
+	return (slice_encode(&view, c->spec->sections | SLICE_LOG));
 }
 
 int
-feed_encode(struct supervisor *sv)
+feed_encode(struct supervisor *sv, const struct conf *conf, struct feed *f)
 {
 	struct child *c;
 	size_t i;
 
+	f->generation = conf->slice->generation;
 	for (i = 0; i < CHILD_COUNT; i++) {
 		c = &sv->children[i];
 		if (c->state == CHILD_ABSENT)
 			continue;
-		if ((c->slice = encode(c)) == -1) {
-			log_warn("the configuration for %s", c->spec->name);
+		if ((f->slices[i] = encode(c, conf)) == -1) {
+			complain(sv, "the configuration for %s: %s",
+			    c->spec->name, strerror(errno));
 			return (-1);
 		}
 	}
@@ -218,8 +282,9 @@ reopen(int fd)
 	return (open(self, O_RDONLY | O_CLOEXEC));
 }
 
-struct feed {
+struct sending {
 	const struct child	*child;
+	const struct feed	*feed;
 	struct channel		*control;
 	uint32_t		 index;
 	int			 error;
@@ -227,76 +292,78 @@ struct feed {
 
 /* Takes fd over. */
 static void
-send_file(struct feed *f, const char *name, int fd)
+send_file(struct sending *s, const char *name, int fd)
 {
 	struct imsg *m;
 
 	if (fd == -1) {
-		log_warn("%s: file %s", f->child->spec->name, name);
-		f->error = 1;
+		log_warn("%s: file %s", s->child->spec->name, name);
+		s->error = 1;
 		return;
 	}
 	m = imsg_new(MSG_CONFIG_FILE);
-	imsg_put_u32(m, f->child->sv->conf->slice->generation);
-	imsg_put_u32(m, f->index++);
+	imsg_put_u32(m, s->feed->generation);
+	imsg_put_u32(m, s->index++);
 	imsg_put_str(m, name);
 	imsg_put_fd(m, fd);
-	if (channel_send(f->control, m) == -1)
-		f->error = 1;
+	if (channel_send(s->control, m) == -1)
+		s->error = 1;
 }
 
 static void
-send_files(struct feed *f)
+send_files(struct sending *s)
 {
-	const struct child *c = f->child;
-	struct supervisor *sv = c->sv;
+	const struct child *c = s->child;
+	const struct feed *f = s->feed;
 	char name[NAME_BYTES_MAX + 8];
 	size_t i;
 
 	if (c->spec->files & FILES_LISTEN)
-		send_file(f, "listen", c->listener.fd == -1 ?
+		send_file(s, "listen", c->listener.fd == -1 ?
 		    listener_nowhere() :
 		    fcntl(c->listener.fd, F_DUPFD_CLOEXEC, 0));
-	for (i = 0; i < sv->ntools && (c->spec->files & FILES_TOOLS); i++) {
+	for (i = 0; i < f->ntools && (c->spec->files & FILES_TOOLS); i++) {
 		(void)snprintf(name, sizeof(name), "tool/%s",
-		    sv->tools[i].name);
-		send_file(f, name, reopen(sv->tools[i].fd));
+		    f->tools[i].name);
+		send_file(s, name, reopen(f->tools[i].fd));
 	}
 	if (c->spec->files & FILES_HELPERS) {
-		send_file(f, "maker", reopen(sv->maker));
-		send_file(f, "spawner", reopen(sv->spawner));
+		send_file(s, "maker", reopen(c->sv->maker));
+		send_file(s, "spawner", reopen(c->sv->spawner));
 		/* The lock itself: no other descriptor holds it. */
-		if (sv->uids.fd != -1)
-			send_file(f, "uids", fcntl(sv->uids.fd,
+		if (c->sv->uids.fd != -1)
+			send_file(s, "uids", fcntl(c->sv->uids.fd,
 			    F_DUPFD_CLOEXEC, 0));
 	}
 }
 
 static uint32_t
-count_files(const struct child *c)
+count_files(const struct child *c, const struct feed *f)
 {
 	uint32_t n = 0;
 
 	if (c->spec->files & FILES_LISTEN)
 		n++;
 	if (c->spec->files & FILES_TOOLS)
-		n += (uint32_t)c->sv->ntools;
+		n += (uint32_t)f->ntools;
 	if (c->spec->files & FILES_HELPERS)
 		n += c->sv->uids.fd != -1 ? 3 : 2;
 	return (n);
 }
 
 int
-feed_send(const struct child *c, struct channel *control)
+feed_send(const struct child *c, const struct feed *f,
+    struct channel *control)
 {
-	struct feed f = { .child = c, .control = control };
+	struct sending s = { .child = c, .feed = f, .control = control };
 	struct imsg *m = imsg_new(MSG_CONFIG);
 
-	imsg_put_u32(m, c->sv->conf->slice->generation);
-	imsg_put_u32(m, count_files(c));
-	imsg_put_fd(m, fcntl(c->slice, F_DUPFD_CLOEXEC, 0));
+	imsg_put_u32(m, f->generation);
+	imsg_put_u32(m, count_files(c, f));
+	imsg_put_fd(m, fcntl(f->slices[c - c->sv->children],
+	    F_DUPFD_CLOEXEC, 0));
 	if (channel_send(control, m) == -1)
 		return (-1);
-	send_files(&f);
-	return (f.error ? -1 : 0);
+	send_files(&s);
+	return (s.error ? -1 : 0);
 }

@@ -34,9 +34,12 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/exec.c \
 	supervisord/feed.c \
 	supervisord/listener.c supervisord/listener.h \
+	supervisord/load.c \
 	supervisord/notify.c supervisord/notify.h \
 	supervisord/plumb.c \
 	supervisord/preflight.c supervisord/preflight.h \
+	supervisord/reload.c \
+	supervisord/reload_same.c \
 	supervisord/restart.c supervisord/restart.h \
 	supervisord/state.c supervisord/state.h \
 	supervisord/supervisor.c supervisord/supervisor.h \

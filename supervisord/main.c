@@ -18,13 +18,6 @@ usage(void)
 	exit(2);
 }
 
-static void
-report(void *arg, const char *text)
-{
-	(void)arg;
-	log_warnx("%s", text);
-}
-
 /* An absolute path of a directory that is there, and whose it is. */
 static char *
 directory(const char *what, const char *path, uid_t *owner)
@@ -83,42 +76,6 @@ options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
 		usage();
 }
 
-static struct conf *
-load(const struct sv_opts *o, const struct conf_opts *copts)
-{
-	char path[PATH_BYTES_MAX];
-	int n;
-
-	if (o->file != NULL)
-		n = snprintf(path, sizeof(path), "%s", o->file);
-	else if (o->private_dir != NULL)
-		n = snprintf(path, sizeof(path), "%s/myelin.conf",
-		    o->private_dir);
-	else
-		n = snprintf(path, sizeof(path), "%s/myelin.conf",
-		    MYELIN_SYSCONFDIR);
-	if (n < 0 || (size_t)n >= sizeof(path))
-		fatalx("the configuration's path is too long");
-	return (conf_load(path, copts));
-}
-
-/* Presets name tools, which only the declarations can confirm. */
-static int
-check_tools(const struct supervisor *sv, const struct conf_opts *copts)
-{
-	struct strings names = { NULL, 0 };
-	size_t i;
-	int result;
-
-	for (i = 0; i < sv->ntools; i++) {
-		if (strings_add(&names, sv->tools[i].name) == -1)
-			fatalx("out of memory");
-	}
-	result = conf_check_tools(sv->conf, &names, copts);
-	strings_free(&names);
-	return (result);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -127,8 +84,7 @@ main(int argc, char **argv)
 		.uids = { .fd = -1 }
 	};
 	static struct sv_opts o;
-	struct conf_opts copts = { .names = &conf_host_names,
-	    .report = report };
+	char path[PATH_BYTES_MAX];
 	int status;
 
 	log_init("myelind", -1, 0);
@@ -137,16 +93,20 @@ main(int argc, char **argv)
 	if (WITHOUT_BUILT && o.private_dir == NULL && !o.check)
 		fatalx("this build can do without its layers, for tests of "
 		    "them: it runs private instances alone (-p)");
-	copts.private_dir = o.private_dir;
 	sv.opts = &o;
-	if ((sv.conf = load(&o, &copts)) == NULL)
+	sv.maker = sv.spawner = -1;
+	feed_init(&sv.feed);
+	if (load_path(&o, path, sizeof(path)) == -1)
+		fatalx("the configuration's path is too long");
+	if ((sv.conf = load(&sv, path, &sv.feed)) == NULL)
 		return (1);
 	log_set_verbose(o.verbose || sv.conf->verbose);
 	channel_trace(o.trace);
 	children_init(&sv);
-	if (feed_open(&sv) == -1 || check_tools(&sv, &copts) == -1)
+	if (feed_programs(&sv) == -1)
 		return (1);
 	status = o.check ? supervisor_check(&sv) : supervisor_run(&sv);
+	feed_close(&sv.feed);
 	conf_free(sv.conf);
 	return (status);
 }

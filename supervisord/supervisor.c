@@ -115,7 +115,7 @@ prepare(struct supervisor *sv)
 		log_warnx("%s: %s", s->state, why);
 		return (-1);
 	}
-	if (feed_encode(sv) == -1)
+	if (feed_encode(sv, sv->conf, &sv->feed) == -1)
 		return (-1);
 	return (sockets(sv));
 }
@@ -129,7 +129,6 @@ clear_up(struct supervisor *sv)
 		listener_close(&sv->children[i].listener);
 	uids_unlock(&sv->uids);
 	state_close(&sv->state);
-	feed_close(sv);
 }
 
 /* ---- what children report ---- */
@@ -180,6 +179,8 @@ supervisor_up(struct supervisor *sv, struct child *c)
 		    (int)c->pid);
 		notify_send("STATUS=%u of %u processes up", up, all);
 	}
+	if (sv->phase == PHASE_RUN)
+		reload_poke(sv);
 	if (sv->phase != PHASE_START || up < all)
 		return;
 	sv->phase = PHASE_RUN;
@@ -187,6 +188,7 @@ supervisor_up(struct supervisor *sv, struct child *c)
 	    s->instance, all, s->uids_start, s->uids_start + s->uids_count -
 	    1);
 	notify_send("READY=1\nSTATUS=%u processes up", all);
+	reload_poke(sv);
 }
 
 /* ---- stopping ---- */
@@ -220,6 +222,7 @@ stop(struct supervisor *sv, int status)
 		return;
 	sv->phase = PHASE_STOP;
 	sv->status = status;
+	reload_end(sv);
 	notify_send("STOPPING=1");
 	for (i = 0; i < CHILD_COUNT; i++) {
 		c = &sv->children[i];
@@ -290,8 +293,7 @@ signal_came(evutil_socket_t sig, short what, void *arg)
 		reap(sv);
 		break;
 	case SIGHUP:
-		log_warnx("reload is not in this version: restart the service "
-		    "to apply a changed configuration");
+		reload_ask(sv);
 		break;
 	default:
 		log_info("SIG%s: stopping", sigabbrev_np((int)sig));
@@ -437,6 +439,7 @@ supervisor_run(struct supervisor *sv)
 		log_warnx("%s", why);
 		return (1);
 	}
+	reload_init(sv);
 	harden();
 	if (prepare(sv) == -1) {
 		clear_up(sv);

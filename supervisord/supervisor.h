@@ -7,6 +7,9 @@
  * child.c	the life of one: START, CONFIG, COMMIT, READY, death, restart
  * plumb.c	the channels between them, and PROCS
  * supervisor.c	the whole: start, signals, heartbeat, stop
+ * load.c	the configuration's file
+ * reload.c	another configuration, for all or for none
+ * reload_same.c	what it may not change
  * check.c	myelind -n
  */
 #ifndef MYELIN_SUPERVISOR_H
@@ -86,8 +89,10 @@ struct child {
 	unsigned		 pings;		/* without an answer */
 	uint32_t		 given[LINK_COUNT]; /* ends, since its start */
 	bool			 stopping;	/* has STOP_PROC */
+	bool			 planned;	/* to be started again at once */
+	bool			 agreed;	/* to the reload under way */
+	uint32_t		 nofile;	/* open files it may have */
 	int			 program;	/* the executable, open */
-	int			 slice;		/* its sealed memfd */
 	uid_t			 uid;
 	gid_t			 gid;
 	struct listener		 listener;
@@ -95,7 +100,41 @@ struct child {
 
 struct tool {
 	char		*name;		/* "bash" */
-	int		 fd;
+	int		 fd;		/* a sealed memfd of its declaration */
+};
+
+/* What children get of one generation of the configuration. */
+struct feed {
+	uint32_t	 generation;
+	struct tool	*tools;
+	size_t		 ntools;
+	int		 slices[CHILD_COUNT];	/* sealed memfds, or -1 */
+};
+
+/*
+ * A reload waits until no child is on its way up or down, asks all of them
+ * about the new generation, and then puts it in force in one after the other.
+ * Until the first COMMIT anything that goes wrong is its end; after that
+ * nothing is: a child that dies is started with the new generation.
+ */
+enum reload_phase {
+	RELOAD_IDLE, RELOAD_WAITING, RELOAD_ASKING, RELOAD_COMMITTING
+};
+
+#define RELOAD_WORDS	1024
+
+struct reload {
+	enum reload_phase	 phase;
+	char			*path;		/* of the file, absolute */
+	bool			 more;		/* asked for once more */
+	uint32_t		 tried;		/* generation tried last */
+	struct conf		*conf;
+	struct feed		 feed;
+	bool			 other_tools;
+	size_t			 turn;		/* whose COMMITTED is awaited */
+	struct event		*timer;
+	enum reload_result	 result;	/* of the last one */
+	char			 words[RELOAD_WORDS];	/* why not */
 };
 
 enum phase { PHASE_START, PHASE_RUN, PHASE_STOP };
@@ -128,8 +167,9 @@ struct supervisor {
 	uid_t			 dir_owner;	/* of -p DIR, else -1 */
 	uid_t			 tree_owner;	/* of -L DIR, else -1 */
 	struct child		 children[CHILD_COUNT];
-	struct tool		*tools;
-	size_t			 ntools;
+	struct feed		 feed;		/* in force */
+	struct reload		 reload;
+	uint64_t		 neurons;	/* the limit neurond started with */
 	int			 maker;
 	int			 spawner;
 	int			 journal;	/* -1: log to standard error */
@@ -146,9 +186,9 @@ struct supervisor {
 void	children_init(struct supervisor *);
 /* Ids of all, from the block or the host's users.  0, or -1 and why. */
 int	children_ids(struct supervisor *, char why[WHY_MAX]);
-uint32_t child_nofile(const struct child *);
+uint32_t child_nofile(const struct child *, const struct slice *);
 /* Without what neurons want to inherit. */
-uint32_t child_nofile_own(const struct child *);
+uint32_t child_nofile_own(const struct child *, const struct slice *);
 /* Its root directory, "" for none; size is PATH_BYTES_MAX. */
 int	child_root(const struct child *, char *path, size_t size);
 
@@ -166,18 +206,59 @@ void	child_send_start(const struct child *, struct channel *,
 
 /* ---- feed.c ---- */
 
-/* Opens declarations and programs.  0, or -1 after saying why. */
-int	feed_open(struct supervisor *);
-void	feed_close(struct supervisor *);
-/* Encodes every child's slice, once.  0, or -1 after saying why. */
-int	feed_encode(struct supervisor *);
+void	feed_init(struct feed *);
+void	feed_close(struct feed *);
+/* Opens the programs.  0, or -1 after saying why. */
+int	feed_programs(struct supervisor *);
+/* Copies the declarations.  0, or -1 after saying why. */
+int	feed_tools(struct supervisor *, struct feed *);
+bool	feed_same_tools(const struct feed *, const struct feed *);
+/* Encodes every child's slice.  0, or -1 after saying why. */
+int	feed_encode(struct supervisor *, const struct conf *, struct feed *);
 /* Sends CONFIG and its files. */
-int	feed_send(const struct child *, struct channel *);
+int	feed_send(const struct child *, const struct feed *,
+	    struct channel *);
+
+/* ---- load.c ---- */
+
+/* The file that the options name, as they name it: 0, or -1. */
+int	load_path(const struct sv_opts *, char *path, size_t size);
+/* Reads it, and the declarations that it may name.  NULL after saying why. */
+struct conf *load(struct supervisor *, const char *path, struct feed *);
+
+/* ---- reload.c ---- */
+
+/* While the working directory is still the one that we were started in. */
+void	reload_init(struct supervisor *);
+void	reload_end(struct supervisor *);
+/* SIGHUP. */
+void	reload_ask(struct supervisor *);
+/* A child came up, or failed for good: a reload may wait for that. */
+void	reload_poke(struct supervisor *);
+/* What children say; -1 for what they may not say now. */
+int	reload_agreed(struct child *, uint32_t generation);
+int	reload_refused(struct child *, uint32_t generation, const char *words);
+int	reload_committed(struct child *, uint32_t generation);
+/* A child is gone. */
+void	reload_lost(struct child *);
+/* 1 from the first question to the last answer: starts have to wait. */
+bool	reload_asks(const struct supervisor *);
+/* Tells policyd, if it is there, how the last one went. */
+void	reload_tell(struct supervisor *, bool news);
+/* An error: goes to the log and, of a reload, to its result. */
+void	complain(struct supervisor *, const char *, ...) __printflike(2, 3);
+
+/* ---- reload_same.c ---- */
+
+/* 0, or -1 after saying what only a start can change. */
+int	reload_same(struct supervisor *, struct conf *);
 
 /* ---- child.c ---- */
 
 int	child_start(struct child *);
 void	child_commit(struct child *);
+/* Sends a number on its control channel.  0, or -1. */
+int	child_send(struct child *, enum msg_type, uint32_t);
 /* The pid was reaped with that status. */
 void	child_reaped(struct child *, int status);
 void	child_stop(struct child *, int ms);

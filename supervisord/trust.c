@@ -71,7 +71,7 @@ trust_dir(const char *path, uid_t also, char why[WHY_MAX])
 }
 
 char *
-trust_read(const char *path, size_t max, size_t *size,
+trust_read(const char *path, uid_t also, size_t max, size_t *size,
     char why[WHY_MAX])
 {
 	struct stat st;
@@ -80,7 +80,7 @@ trust_read(const char *path, size_t max, size_t *size,
 	ssize_t n;
 	int fd;
 
-	if ((fd = trust_open(path, (uid_t)-1, &st, why)) == -1)
+	if ((fd = trust_open(path, also, &st, why)) == -1)
 		return (NULL);
 	if (st.st_size < 0 || (size_t)st.st_size > max) {
 		why_say(why, "is longer than %zu bytes", max);

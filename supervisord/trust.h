@@ -26,7 +26,7 @@ int	trust_dir(const char *path, uid_t also, char why[WHY_MAX]);
  * Reads a whole file that trust_open() would open, at most max bytes.
  * Returns fresh memory with a NUL behind its *size bytes, or NULL and why.
  */
-char	*trust_read(const char *path, size_t max, size_t *size,
+char	*trust_read(const char *path, uid_t also, size_t max, size_t *size,
 	    char why[WHY_MAX]);
 
 #endif

@@ -262,7 +262,7 @@ answer_make(struct dec *d, enum channel_kind hostile)
 {
 	struct enc *e;
 
-	(void)dec_u32(d);
+	(void)dec_u64(d);
 	(void)dec_u64(d);
 	free(dec_strdup(d, MSG_MAX_SIZE));
 	dec_str(d, last_ids[1], ID_SIZE);

@@ -15,7 +15,7 @@
 #include "proc.h"
 #include "slice.h"
 
-static struct slice *latest;
+static struct slice *latest, *coming;
 static const char *name = "?";
 static struct {
 	enum channel_kind	 kind;
@@ -42,11 +42,13 @@ fake_config(struct slice *s)
 		return (slice_bad(s, NULL, "told to refuse"));
 	if (strings_has(&s->env_allow, "FAKE_MUTE"))
 		exit(4);
+	if (strings_has(&s->env_allow, "FAKE_STUCK"))
+		(void)sleep(30);
 	for (i = 0; i < s->nfiles; i++)
 		log_info("file %s at %lld", s->files[i].name,
 		    (long long)lseek(s->files[i].fd, 7, SEEK_CUR));
-	slice_free(latest);
-	latest = s;
+	slice_free(coming);
+	coming = s;
 	return (0);
 }
 
@@ -73,8 +75,17 @@ fake_commit(void)
 {
 	static const struct timeval soon = { 0, 200000 };
 	static const char garbage[] = "this is no message";
+	int later = latest != NULL;
 
-	log_info("commit");
+	slice_free(latest);
+	latest = coming;
+	coming = NULL;
+	log_info("commit %u", latest->generation);
+	log_debug("the log is verbose");
+	if (later && told("FAKE_DIE_LATER"))
+		exit(5);
+	if (later && told("FAKE_STUCK_LATER"))
+		(void)sleep(30);
 	if (told("FAKE_EXIT"))
 		exit(3);
 	if (told("FAKE_GARBAGE"))
@@ -87,6 +98,9 @@ fake_commit(void)
 static void
 fake_abort(void)
 {
+	slice_free(coming);
+	coming = NULL;
+	log_info("abort");
 }
 
 static void
@@ -117,6 +131,13 @@ fake_procs(const char *who, pid_t pid, uint32_t restarts, unsigned status)
 {
 	log_info("procs %s %d %u %s", who, (int)pid, restarts,
 	    proc_state_name(status));
+}
+
+static void
+fake_reload(uint32_t generation, unsigned result, int news, const char *why)
+{
+	log_info("reload %u %s %d %s", generation, reload_result_name(result),
+	    news, why);
 }
 
 static void
@@ -168,8 +189,10 @@ main(int argc, char **argv)
 		role.channels = children[i].channels;
 		role.flags = children[i].flags;
 	}
-	if (role.channels & CH_LAUNCH && !(role.flags & PROC_ROOT))
+	if (role.channels & CH_LAUNCH && !(role.flags & PROC_ROOT)) {
 		role.procs = fake_procs;
+		role.reload = fake_reload;
+	}
 	if (role.flags & PROC_ROOT) {
 		role.caps = caps;
 		role.syscalls = NULL;

@@ -383,6 +383,7 @@ neuron_make(char id[ID_SIZE])
 
 	id_make(ID_NEURON, id);
 	st.up = st.gone = 0;
+	imsg_put_u32(m, 1);
 	imsg_put_u32(m, 0);
 	imsg_put_u32(m, opt.uid);
 	imsg_put_u32(m, opt.gid);

@@ -316,6 +316,52 @@ START_TEST(test_settings)
 }
 END_TEST
 
+static struct slice *
+generation(uint32_t n, uint64_t neurons)
+{
+	struct slice *s = slice_new();
+
+	ck_assert_ptr_nonnull(s);
+	s->generation = n;
+	s->uids_start = 1900000000;
+	s->uids_count = 4096;
+	s->limits.v[LIMIT_NEURONS] = neurons;
+	return (s);
+}
+
+/* The one before is there until it is forgotten, and no other. */
+START_TEST(test_generations)
+{
+	struct slice *s;
+
+	ck_assert_ptr_null(settings_of(1));
+	settings_set(generation(1, 32));
+	ck_assert_ptr_eq(settings_of(1), settings());
+	settings_set(generation(2, 10));
+	ck_assert_uint_eq(settings()->generation, 2);
+	ck_assert_uint_eq(settings_of(1)->limits.v[LIMIT_NEURONS], 32);
+	settings_set(generation(4, 20));
+	ck_assert_ptr_null(settings_of(1));
+	ck_assert_ptr_nonnull(settings_of(2));
+	settings_forget();
+	ck_assert_ptr_null(settings_of(2));
+	ck_assert_ptr_null(settings_of(3));
+	ck_assert_ptr_eq(settings_of(4), settings());
+	/* slots are made once */
+	ck_assert_uint_eq(settings_slots(), 32 + SLOTS_STOCK + SLOTS_DYING);
+	s = generation(5, 32);
+	ck_assert_int_eq(settings_check(s, settings()), 0);
+	s->limits.v[LIMIT_NEURONS] = 33;
+	ck_assert_int_eq(settings_check(s, settings()), -1);
+	ck_assert_str_eq(s->bad_why, "neurons: more than at the start of "
+	    "neurond");
+	s->limits.v[LIMIT_NEURONS] = 32;
+	s->uids_start++;
+	ck_assert_int_eq(settings_check(s, settings()), -1);
+	slice_free(s);
+}
+END_TEST
+
 #define LOOP(tc, fn, table)						\
 	tcase_add_loop_test(tc, fn, 0, sizeof(table) / sizeof((table)[0]))
 
@@ -334,6 +380,7 @@ main(void)
 	tcase_add_test(tc, test_landlock_rights);
 	tcase_add_test(tc, test_inside);
 	tcase_add_test(tc, test_settings);
+	tcase_add_test(tc, test_generations);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }

@@ -452,6 +452,7 @@ START_TEST(refused_workspace)
 
 	request = rig_open(&rig, handle, "", "/srv/src/other", 0);
 	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_MAKE, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), 1);	/* the generation */
 	ck_assert_uint_eq(dec_u32(&g.d), 1);	/* the user line's index */
 	ck_assert_uint_eq(dec_u32(&g.d), RIG_USER);
 	(void)dec_u32(&g.d);

@@ -109,6 +109,7 @@ rig_neuron_up(struct rig *r, char neuron[ID_SIZE])
 	(void)dec_u32(&g.d);
 	(void)dec_u32(&g.d);
 	(void)dec_u32(&g.d);
+	(void)dec_u32(&g.d);
 	dec_str(&g.d, text, sizeof(text));
 	dec_str(&g.d, neuron, ID_SIZE);
 	dec_str(&g.d, text, sizeof(text));
