@@ -154,8 +154,8 @@ rig_listen(struct rig *r, int i, const char *name)
 	ck_assert_int_eq(listen(r->listener[i], 64), 0);
 }
 
-static struct cf_principal *
-add_principal(struct slice *s, enum cf_who who, uint32_t id, const char *name,
+struct cf_principal *
+rig_principal(struct slice *s, enum cf_who who, uint32_t id, const char *name,
     enum cf_owner owner)
 {
 	struct cf_principal *p;
@@ -219,9 +219,9 @@ rig_init(struct rig *r)
 		s->listens[i].path = strdup(r->path[i]);
 		s->listens[i].gid = (gid_t)-1;
 	}
-	add_principal(s, WHO_GROUP, RIG_GROUP, "rig", OWNER_PEER);
-	add_principal(s, WHO_USER, RIG_USER, "user", OWNER_PEER);
-	add_principal(s, WHO_USER, 0, "root", OWNER_ANY);
+	rig_principal(s, WHO_GROUP, RIG_GROUP, "rig", OWNER_PEER);
+	rig_principal(s, WHO_USER, RIG_USER, "user", OWNER_PEER);
+	rig_principal(s, WHO_USER, 0, "root", OWNER_ANY);
 	add_operator(s, WHO_USER, 0, RIGHT_AUDIT | RIGHT_MANAGE);
 	add_operator(s, WHO_USER, RIG_WATCHER, RIGHT_APPROVE);
 	s->limits.v[LIMIT_NEURON_WAIT] = 300;
@@ -272,7 +272,6 @@ rig_configure(struct rig *r)
 {
 	struct enc *e = enc_new(MSG_MAX_SIZE);
 	char root[128];
-	int fd;
 
 	snprintf(root, sizeof(root), "%s/policy", r->dir);
 	if (mkdir(root, 0700) == 0)
@@ -286,22 +285,52 @@ rig_configure(struct rig *r)
 	enc_str(e, root);
 	enc_str(e, "rig");
 	rig_send(r->fd[RIG_CONTROL], MSG_START, e, NULL, 0);
+	rig_config(r);
+}
+
+void
+rig_config(struct rig *r)
+{
+	struct enc *e;
+	int fd;
+
 	fd = slice_encode(r->slice, SLICE_STATE | SLICE_PROFILES |
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
 	    SLICE_LISTENS);
 	ck_assert_int_ne(fd, -1);
 	e = enc_new(64);
-	enc_u32(e, 1);
+	enc_u32(e, ++r->generation);
 	enc_u32(e, 0);
 	rig_send(r->fd[RIG_CONTROL], MSG_CONFIG, e, &fd, 1);
 	close(fd);
+}
+
+void
+rig_commit(struct rig *r, enum msg_type type)
+{
+	struct enc *e = enc_new(64);
+
+	enc_u32(e, r->generation);
+	rig_send(r->fd[RIG_CONTROL], type, e, NULL, 0);
+}
+
+void
+rig_reload(struct rig *r)
+{
+	struct got g;
+
+	rig_config(r);
+	rig_want(r, RIG_CONTROL, MSG_CONFIG_OK, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), r->generation);
+	rig_commit(r, MSG_COMMIT);
+	rig_want(r, RIG_CONTROL, MSG_COMMITTED, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), r->generation);
 }
 
 int
 rig_start(struct rig *r)
 {
 	enum rig_channel ch;
-	struct enc *e;
 	struct got g;
 	int pair[2];
 
@@ -312,9 +341,7 @@ rig_start(struct rig *r)
 	rig_want(r, RIG_CONTROL, MSG_CONFIG_OK, &g);
 	for (ch = RIG_AGENT; ch < RIG_CHANNELS; ch++)
 		rig_plumb(r, ch);
-	e = enc_new(64);
-	enc_u32(e, 1);
-	rig_send(r->fd[RIG_CONTROL], MSG_COMMIT, e, NULL, 0);
+	rig_commit(r, MSG_COMMIT);
 	if (rig_recv(r->fd[RIG_CONTROL], RIG_WAIT_MS, &g) != 1)
 		return (-1);
 	ck_assert_uint_eq(g.type, MSG_READY);

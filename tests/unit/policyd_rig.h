@@ -30,6 +30,7 @@ struct rig {
 	char		 path[2][128];
 	uint32_t	 requests;
 	uint32_t	 nofile;	/* open files that policyd may have */
+	uint32_t	 generation;		/* sent last */
 	int		 ready;
 };
 
@@ -63,6 +64,15 @@ struct rig_call {
 void	rig_init(struct rig *);
 /* Starts policyd; 0 once it is READY, -1 if it exited instead. */
 int	rig_start(struct rig *);
+/* Another line for a slice. */
+struct cf_principal *rig_principal(struct slice *, enum cf_who, uint32_t id,
+	    const char *name, enum cf_owner);
+/* CONFIG of the slice as it is now, as another generation. */
+void	rig_config(struct rig *);
+/* COMMIT, or ABORT, of that. */
+void	rig_commit(struct rig *, enum msg_type);
+/* CONFIG, CONFIG_OK, COMMIT, COMMITTED. */
+void	rig_reload(struct rig *);
 /* A new end for a channel; the tools too, if it is judged's. */
 void	rig_plumb(struct rig *, enum rig_channel);
 void	rig_tools(struct rig *);
