@@ -68,6 +68,7 @@ check_PROGRAMS += tests/security/attempts
 tests_security_attempts_SOURCES = tests/security/attempts.c \
 	tests/security/attempts.h tests/security/attempts_calls.c \
 	tests/security/attempts_files.c
+tests_security_attempts_LDADD = $(CORE_LIBS)
 tests_security_attempts_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
 # Takes system calls away, to see what is refused without them.

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "attempts.h"
+#include "sanitize.h"
 
 static char said[4096];
 static int worked;
@@ -64,6 +65,7 @@ main(int argc, char **argv)
 {
 	size_t i;
 
+	sanitize_options();
 	if (argc == 2 && strcmp(argv[1], "list") == 0) {
 		for (i = 0; i < nattempts; i++)
 			printf("%-14s %s\n", attempts[i].name,
