@@ -164,7 +164,9 @@ slots_poke(void)
 
 	if (slots.v == NULL || !helper_is_up(HELPER_MAKER))
 		return;
-	while (r == 0 && slots.making < waiting && slots.making < AT_ONCE)
+	/* Who waits while there is stock waits for something else. */
+	while (r == 0 && slots.making < waiting && slots.making < AT_ONCE &&
+	    slots.ready + slots.making < STOCK)
 		r = make_one();
 	if (slots.making == 0 && slots.ready < STOCK)
 		arm(r == -1 ? RETRY_US : PAUSE_US);

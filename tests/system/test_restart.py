@@ -5,6 +5,7 @@ import threading
 import time
 import unittest
 
+import footprint
 from harness import (HELPERS, NAMES, Instance, Workspace, cgroups_of,
                      descendants_of, wait_for)
 
@@ -144,6 +145,43 @@ class Hung(unittest.TestCase):
         w = Workspace()
         self.addCleanup(w.close)
         self.hang("maker", **w.fields())
+
+
+class Stock(unittest.TestCase):
+    def test_waiting_for_the_spawner_makes_no_more_of_it(self):
+        """Launches that wait for no slot are no reason to make slots."""
+        with Instance(extra="\nneurons 24\nneurons-principal 24\n") as i:
+            footprint.settle(i)
+            pid = 0
+
+            def up():
+                p = i.processes()["spawner"]
+                return p["state"] == "up" and p["pid"] != pid and p["pid"]
+            def ask(n):
+                for _ in range(n):
+                    status, call = i.request("POST", "/v1/calls", {
+                        "tool": "bash", "args": {"command": "echo on"}})
+                    self.assertEqual(status, 202, call)
+                    calls.append(call["call"])
+            calls = []
+            for _ in range(6):	# each restart waits twice as long
+                pid = wait_for(up, 10)
+                ask(2)		# so that stock is being made
+                os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: i.processes()["spawner"]["state"] != "up", 5,
+                     0.001)
+            ask(20)
+            most = now = 0
+            instance = i.status()["instance"]
+            while i.processes()["spawner"]["state"] != "up":
+                most = now
+                now = footprint.neuron_cgroups(instance)[0]
+            self.assertGreater(most, 0)	# it was down long enough to look
+            self.assertLessEqual(most, footprint.STOCK)
+            for c in calls[-20:]:
+                wait_for(lambda: i.get("/v1/calls/" + c)[1]["state"] ==
+                         "completed", 10)
+            footprint.settle(i)
 
 
 class Cancels(unittest.TestCase):
