@@ -128,6 +128,7 @@ class Hung(unittest.TestCase):
 
     def hang(self, name, **more):
         with Instance() as i:
+            footprint.settle(i)	# neurond is ready, its helpers are up
             pid = i.pid(name)
             os.kill(pid, signal.SIGSTOP)
             r = i.bash("echo on", **more)
@@ -188,6 +189,7 @@ class Cancels(unittest.TestCase):
     def test_neurons_that_are_dropped_while_they_are_built(self):
         """A clone into a cgroup that is gone fails; the spawner works on."""
         with Instance() as i:
+            footprint.settle(i)
             spawner = i.pid("spawner")
 
             def flood():
