@@ -44,8 +44,8 @@ class Takeover(Instance):
         self.parent = tempfile.mkdtemp(prefix="t-", dir=os.path.join(
             BUILD, "tests"))
         os.chmod(self.parent, 0o755)
-        self.tree = make_tree(self.parent, taken)
         try:
+            self.tree = make_tree(self.parent, taken)
             super().__init__(config=config, extra=FAST + extra,
                              build=self.tree)
         except BaseException:
