@@ -92,6 +92,30 @@ slots_poke(void)
 {
 }
 
+unsigned
+slots_making(void)
+{
+	return (0);
+}
+
+void
+helper_hangs(enum helper_which which)
+{
+	(void)which;
+}
+
+unsigned
+proc_flags(void)
+{
+	return (0);
+}
+
+void
+proc_channel_lost(enum channel_kind kind)
+{
+	(void)kind;
+}
+
 int
 helpers_up(void)
 {
