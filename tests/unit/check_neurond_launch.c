@@ -38,6 +38,8 @@ static struct {
 	char		 top[PATH_BYTES_MAX];	/* of the build */
 } t;
 
+#define GENERATION	1	/* of the configuration that it was sent */
+
 /* What a NEURON_MAKE says. */
 struct make {
 	uint32_t	 line, uid, gid;
@@ -228,6 +230,7 @@ stop(void)
 static void
 put_make(struct enc *e, const struct make *m, const char *id)
 {
+	enc_u32(e, GENERATION);
 	enc_u32(e, m->line);
 	enc_u32(e, m->uid);
 	enc_u32(e, m->gid);
@@ -512,6 +515,7 @@ START_TEST(groups_that_are_none)
 	for (i = 0; i < 3; i++) {
 		id_make(ID_NEURON, id);
 		e = enc_new(MSG_MAX_SIZE);
+		enc_u32(e, GENERATION);
 		enc_u32(e, 0);
 		enc_u32(e, 1000);
 		enc_u32(e, 1000);

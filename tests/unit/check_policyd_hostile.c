@@ -176,7 +176,7 @@ END_TEST
 START_TEST(rows_of_the_agent_by_the_operator)
 {
 	static const unsigned rows[] = { MSG_ASK, MSG_ASK_ONCE, MSG_OPEN,
-	    MSG_END, MSG_STOP };
+	    MSG_STOP };
 	struct enc *e;
 	uint8_t zero[64] = { 0 };
 	int fds[3], p[2];
