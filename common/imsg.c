@@ -1,12 +1,10 @@
 /*
- * Channels and messages: sending, receiving, and the checks of protocol.h.
+ * Channels and messages: sending and receiving.  The checks of protocol.h are
+ * in imsg_check.c.
  */
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,9 +16,6 @@
 #include "imsg_internal.h"
 #include "log.h"
 #include "without.h"
-
-#define PIPEFS	0x50495045	/* PIPEFS_MAGIC, linux/magic.h */
-#define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static int tracing;
 
@@ -268,129 +263,6 @@ imsg_put_fd(struct imsg *m, int fd)
 	m->fds[m->nfds++] = fd;
 }
 
-/* ---- checks that both directions share ---- */
-
-/* NULL if type, size and number of fds are what the row says. */
-static const char *
-row_mismatch(const struct msg_row *row, const struct channel *ch,
-    enum msg_dir dir, size_t size, unsigned nfds)
-{
-	size_t least = row->fixed + 4 * (size_t)row->strings;
-
-	if ((row->channels & ch->kind) == 0 && !WITHOUT(imsg_channel))
-		return ("not of this channel");
-	if (row->dir != dir && !WITHOUT(imsg_direction))
-		return ("in the wrong direction");
-	if ((size < least || (row->strings == 0 && size != least)) &&
-	    !WITHOUT(imsg_size))
-		return ("of the wrong size");
-	if ((nfds < row->fds_min || nfds > row->fds_max) &&
-	    !WITHOUT(imsg_fds))
-		return ("with the wrong number of fds");
-	return (NULL);
-}
-
-static int
-is_socket(int fd, int type)
-{
-	int domain, got;
-	socklen_t len = sizeof(int);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == -1 ||
-	    domain != AF_UNIX)
-		return (0);
-	len = sizeof(int);
-	return (getsockopt(fd, SOL_SOCKET, SO_TYPE, &got, &len) == 0 &&
-	    got == type);
-}
-
-static int
-is_listener(int fd)
-{
-	int on;
-	socklen_t len = sizeof(on);
-
-	return (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 &&
-	    on == 1);
-}
-
-static int
-is_pipe(int fd, const struct stat *st, int mode)
-{
-	struct statfs fs;
-
-	/* A FIFO with a name in a filesystem is not a pipe of ours. */
-	return (S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 &&
-	    fs.f_type == PIPEFS &&
-	    (fcntl(fd, F_GETFL) & O_ACCMODE) == mode);
-}
-
-static int
-is_memfd(int fd)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	return (seals != -1 && ((seals & SEALS) == SEALS ||
-	    WITHOUT(imsg_seals)));
-}
-
-static int
-fd_is(int fd, enum fd_kind kind)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) == -1)
-		return (0);
-	switch (kind) {
-	case FD_MEMFD:
-		return (S_ISREG(st.st_mode) && is_memfd(fd));
-	case FD_PIPE_R:
-		return (is_pipe(fd, &st, O_RDONLY));
-	case FD_PIPE_W:
-		return (is_pipe(fd, &st, O_WRONLY));
-	case FD_INPUT:
-		return (fd_is(fd, FD_MEMFD) || fd_is(fd, FD_PIPE_R));
-	case FD_STREAM:
-		return (S_ISSOCK(st.st_mode) && is_socket(fd, SOCK_STREAM));
-	case FD_SEQ:
-		return (S_ISSOCK(st.st_mode) && is_socket(fd, SOCK_SEQPACKET));
-	case FD_FILE:
-		if (S_ISSOCK(st.st_mode))
-			return (is_listener(fd));
-		return (S_ISREG(st.st_mode) &&
-		    (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
-	case FD_DIR:
-		return (S_ISDIR(st.st_mode));
-	case FD_TREE:
-		return (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) ||
-		    S_ISCHR(st.st_mode));
-	case FD_NS:
-		return (S_ISREG(st.st_mode));
-	case FD_PROC:
-	case FD_ANY:
-		return (1);
-	case FD_NONE:
-	default:
-		return (0);
-	}
-}
-
-static int
-kinds_ok(const struct msg_row *row, const struct imsg *m)
-{
-	enum fd_kind kind = FD_NONE;
-	unsigned i;
-
-	for (i = 0; i < m->nfds; i++) {
-		/* Kinds not listed repeat the last one listed. */
-		if (row->kinds[i] != FD_NONE)
-			kind = row->kinds[i];
-		if (!fd_is(m->fds[i], kind))
-			return (0);
-	}
-	return (1);
-}
-
 static void
 trace(const struct channel *ch, const char *verb, unsigned type, size_t size,
     unsigned nfds)
@@ -501,7 +373,7 @@ imsg_sendable(struct channel *ch, struct imsg *m)
 	if (enc_error(m->enc) != 0)
 		wrong = "too large";
 	else
-		wrong = row_mismatch(&msg_table[m->type], ch, dir,
+		wrong = imsg_row_mismatch(&msg_table[m->type], ch, dir,
 		    enc_size(m->enc), m->nfds);
 	if (wrong == NULL)
 		return (1);
@@ -642,11 +514,11 @@ imsg_check(struct channel *ch, struct imsg *m)
 	if ((zero != 0 || len != m->dec.left || nfds != m->nfds) &&
 	    !WITHOUT(imsg_header))
 		wrong = "with a header that does not fit it";
-	else if ((wrong = row_mismatch(row, ch, dir, len, nfds)) != NULL)
+	else if ((wrong = imsg_row_mismatch(row, ch, dir, len, nfds)) != NULL)
 		;
 	else if ((row->states & ch->state) == 0 && !WITHOUT(imsg_state))
 		wrong = "not allowed now";
-	else if (!kinds_ok(row, m) && !WITHOUT(imsg_kinds))
+	else if (!imsg_kinds_ok(row, m) && !WITHOUT(imsg_kinds))
 		wrong = "with an fd of the wrong kind";
 	if (wrong == NULL)
 		return (0);

@@ -56,4 +56,11 @@ void	channel_tell(struct channel *);
 /* Sends what is queued.  1 all sent, 0 try later, -1 shut. */
 int	channel_flush(struct channel *);
 
+/* NULL if channel, direction, size and number of fds are what the row says;
+ * else how the message differs, as words after "is". */
+const char *imsg_row_mismatch(const struct msg_row *, const struct channel *,
+	    enum msg_dir, size_t size, unsigned nfds);
+/* 1 if each fd of the message is of the kind that the row says. */
+int	imsg_kinds_ok(const struct msg_row *, const struct imsg *);
+
 #endif

@@ -8,6 +8,7 @@ common_libcore_a_SOURCES = \
 	common/env.c common/env.h \
 	common/ids.c common/ids.h \
 	common/imsg.c common/imsg.h common/imsg_internal.h \
+	common/imsg_check.c \
 	common/layers.c common/layers.h \
 	common/limits.c common/limits.h \
 	common/log.c common/log.h \
