@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "imsg.h"
+#include "log.h"
+#include "preflight.h"
 #include "proc.h"
 #include "supervisor.h"
 #include "without.h"
@@ -76,6 +78,27 @@ options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
 		usage();
 }
 
+/*
+ * Who starts this, and where.  Before anything else is done, as whatever is
+ * done may need what is missing here, and would not name it.
+ */
+static int
+may_start(void)
+{
+	char why[WHY_MAX];
+
+	if (geteuid() != 0) {
+		log_warnx("root starts this; -n checks a configuration as "
+		    "anybody");
+		return (0);
+	}
+	if (preflight_layers(why) == -1) {
+		log_warnx("%s", why);
+		return (0);
+	}
+	return (1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -93,6 +116,8 @@ main(int argc, char **argv)
 	if (WITHOUT_BUILT && o.private_dir == NULL && !o.check)
 		fatalx("this build can do without its layers, for tests of "
 		    "them: it runs private instances alone (-p)");
+	if (!o.check && !may_start())
+		return (1);
 	sv.opts = &o;
 	sv.maker = sv.spawner = -1;
 	feed_init(&sv.feed);

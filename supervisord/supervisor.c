@@ -425,20 +425,9 @@ int
 supervisor_run(struct supervisor *sv)
 {
 	struct event *evs[NSIGNALS];
-	char why[WHY_MAX];
 
 	sv->status = 1;
 	sv->uids.fd = sv->state.fd = sv->state.lock = -1;
-	if (geteuid() != 0) {
-		log_warnx("root starts this; -n checks a configuration as "
-		    "anybody");
-		return (1);
-	}
-	/* First, as each of them may be what hardening needs. */
-	if (preflight_layers(why) == -1) {
-		log_warnx("%s", why);
-		return (1);
-	}
 	reload_init(sv);
 	harden();
 	if (prepare(sv) == -1) {
