@@ -1,6 +1,9 @@
 /*
  * The one table of limits.  Every row is a keyword of the configuration and a
  * line of "myelinctl limits"; nothing else in Myelin states a limit's value.
+ *
+ * This file stands in front of the system's of the same name: no source
+ * includes <limits.h>, whose numbers would then be wrong (PATH_BYTES_MAX here).
  */
 #ifndef MYELIN_LIMITS_H
 #define MYELIN_LIMITS_H
