@@ -547,7 +547,11 @@ class Results(Base):
         c = self.client()
         j = c.do("POST", "/v1/calls", bash("echo a; sleep 60"))[1]
         target = "/v1/calls/" + j["call"]
-        time.sleep(0.1)
+        # not before it said something
+        events = self.client()
+        events.request("GET", target + "/events", headers=STREAM)
+        events.head()
+        self.assertIn("call.output", (e[0] for e in events.events()))
         status, j = c.do("POST", target + "/cancel")
         self.assertEqual(status, 202)
         status, j = c.do("GET", target + "?wait_ms=5000")
@@ -776,7 +780,7 @@ class Events(Base):
         before = self.fake.rss()
         c = self.client()
         c.request("POST", "/v1/calls", exec_(
-            "head", "-c", str(3000 << 20), "/dev/zero"), STREAM)
+            "head", "-c", str(512 << 20), "/dev/zero"), STREAM)
         most, start = 0, time.monotonic()
         done = threading.Event()
 
@@ -798,7 +802,7 @@ class Events(Base):
             self.assertLess(time.monotonic() - begin, 2)
         call = first[2]["call"]
         status, j = other.do("GET", "/v1/calls/%s?wait_ms=50000" % call)
-        self.assertEqual(j["bytes"]["stdout"], 3000 << 20)
+        self.assertEqual(j["bytes"]["stdout"], 512 << 20)
         done.set()
         t.join()
         self.assertLess(most - before, 64 << 20)

@@ -386,7 +386,7 @@ class Stdin(Client):
             got["order"].append("started")
             conn.event("call.started", 1)
             if want_answer:
-                got["eof"].wait(10)
+                got["eof"].wait(60)
                 conn.output(hashlib.sha256(got["data"]).hexdigest().encode())
             else:
                 time.sleep(0.3)
