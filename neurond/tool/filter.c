@@ -45,6 +45,9 @@ static const int files[] = {
 #ifdef SYS_poll
 	SYS_poll,
 #endif
+#ifdef SYS_renameat
+	SYS_renameat,	/* what renameat2(2) is without flags, in glibc */
+#endif
 #ifdef WITH_SANITIZERS
 	SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_sched_yield, SYS_prctl,
 	SYS_sysinfo, SYS_set_robust_list, SYS_rseq, SYS_prlimit64, SYS_tgkill,
@@ -57,6 +60,9 @@ static const int files[] = {
 
 /* Allowed as long as nothing becomes executable. */
 static const int maps[] = { SYS_mmap, SYS_mprotect };
+
+/* What a body needs to end a program that it started. */
+static const int child[] = { SYS_wait4 };
 
 /*
  * Everywhere refused with EPERM, what is on no list with ENOSYS: one is a
@@ -125,9 +131,11 @@ head(struct prog *p)
 }
 
 static void
-only_files(struct prog *p)
+only_files(struct prog *p, unsigned flags)
 {
 	any_of(p, files, N(files), SECCOMP_RET_ALLOW);
+	if ((flags & BODY_STARTED) != 0)
+		any_of(p, child, N(child), SECCOMP_RET_ALLOW);
 	any_of(p, refused, N(refused), ERRNO(EPERM));
 	any_of(p, programs, N(programs), ERRNO(EPERM));
 	/* What is left: the two that map, or nothing. */
@@ -155,7 +163,7 @@ tool_filter(unsigned flags)
 		any_of(&p, refused, N(refused), ERRNO(EPERM));
 		ret(&p, SECCOMP_RET_ALLOW);
 	} else
-		only_files(&p);
+		only_files(&p, flags);
 	if (p.n > PROG_MAX) {
 		errno = E2BIG;
 		return (-1);

@@ -20,7 +20,13 @@
 #define BLOCK_FD	3
 
 const struct body tool_bodies[] = {
-	{ NULL, NULL, 0 }
+	{ "read",		body_read,		0 },
+	{ "write",		body_write,		0 },
+	{ "ls",			body_ls,		0 },
+	{ "memory_store",	body_memory_store,	0 },
+	{ "memory_recall",	body_memory_recall,	0 },
+	{ "memory_list",	body_memory_list,	0 },
+	{ "memory_delete",	body_memory_delete,	0 },
 };
 const size_t tool_nbodies = sizeof(tool_bodies) / sizeof(tool_bodies[0]);
 
@@ -29,7 +35,7 @@ tool_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < tool_nbodies && tool_bodies[i].name != NULL; i++)
+	for (i = 0; i < tool_nbodies; i++)
 		if (strcmp(tool_bodies[i].name, name) == 0)
 			return (&tool_bodies[i]);
 	return (NULL);

@@ -46,10 +46,10 @@ lock(struct tool *t, const struct path *p, int dir)
 }
 
 static int
-look(struct tool *t, const struct path *p, struct replace *r, unsigned flags)
+look(struct tool *t, const struct path *p, struct replace *r)
 {
 	if (fstatat(r->dir, r->name, &r->old, AT_SYMLINK_NOFOLLOW) == -1) {
-		if (errno == ENOENT && (flags & REPLACE_OLD) == 0)
+		if (errno == ENOENT && (r->flags & REPLACE_OLD) == 0)
 			return (0);
 		return (fail(t, p, errno));
 	}
@@ -59,7 +59,7 @@ look(struct tool *t, const struct path *p, struct replace *r, unsigned flags)
 	/* Who may rename need not have the right to write: both are asked. */
 	if (faccessat(r->dir, r->name, W_OK, 0) == -1)
 		return (fail(t, p, errno));
-	if ((flags & REPLACE_READ) == 0)
+	if ((r->flags & REPLACE_READ) == 0)
 		return (0);
 	r->old_fd = openat(r->dir, r->name, O_RDONLY | O_NOFOLLOW |
 	    O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -109,6 +109,20 @@ temporary(struct tool *t, const struct path *p, struct replace *r)
 	return (fail(t, p, errno));
 }
 
+static int
+begin(struct tool *t, const struct path *p, unsigned flags,
+    struct replace *r)
+{
+	r->flags = flags;
+	if (r->dir == -1 || ((flags & REPLACE_LATER) == 0 &&
+	    lock(t, p, r->dir) == -1) ||
+	    look(t, p, r) == -1 || temporary(t, p, r) == -1) {
+		replace_undo(t, p, r);
+		return (-1);
+	}
+	return (0);
+}
+
 int
 replace_begin(struct tool *t, const struct path *p, unsigned flags,
     struct replace *r)
@@ -117,12 +131,33 @@ replace_begin(struct tool *t, const struct path *p, unsigned flags,
 	r->old_fd = r->fd = -1;
 	r->dir = path_open_parent(t, p, (flags & REPLACE_PARENTS) != 0 ?
 	    &r->made : NULL, &r->name);
-	if (r->dir == -1 || lock(t, p, r->dir) == -1 ||
-	    look(t, p, r, flags) == -1 || temporary(t, p, r) == -1) {
-		replace_undo(t, p, r);
-		return (-1);
+	return (begin(t, p, flags, r));
+}
+
+int
+replace_begin_at(struct tool *t, const struct path *p, int dir,
+    const char *name, unsigned flags, struct replace *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->old_fd = r->fd = -1;
+	r->dir = dir;
+	if ((r->name = strdup(name)) == NULL) {
+		(void)close(dir);
+		return (tool_fail(t, TOOL_IO, "out of memory"));
 	}
-	return (0);
+	return (begin(t, p, flags, r));
+}
+
+int
+replace_lock(struct tool *t, const struct path *p, struct replace *r)
+{
+	if (lock(t, p, r->dir) == -1)
+		return (-1);
+	if (r->old_fd != -1)
+		(void)close(r->old_fd);
+	r->old_fd = -1;
+	r->exists = 0;
+	return (look(t, p, r));
 }
 
 int

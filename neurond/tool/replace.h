@@ -17,8 +17,10 @@ struct tool;
 #define REPLACE_PARENTS	0x1	/* make missing directories */
 #define REPLACE_OLD	0x2	/* the file has to be there */
 #define REPLACE_READ	0x4	/* old_fd is wanted */
+#define REPLACE_LATER	0x8	/* not locked yet: replace_lock() follows */
 
 struct replace {
+	unsigned	 flags;
 	int		 dir;
 	char		*name;
 	int		 exists;	/* there is a file to replace */
@@ -38,6 +40,16 @@ struct replace {
  */
 int	replace_begin(struct tool *, const struct path *, unsigned flags,
 	    struct replace *);
+
+/* The same in a directory that the caller has opened and gives away. */
+int	replace_begin_at(struct tool *, const struct path *, int dir,
+	    const char *name, unsigned flags, struct replace *);
+
+/*
+ * With REPLACE_LATER, once the content is there (it may have come slowly):
+ * locks the directory and looks at the file again.
+ */
+int	replace_lock(struct tool *, const struct path *, struct replace *);
 
 /*
  * Compares expect ("absent", or 64 hexadecimal digits; NULL: anything will

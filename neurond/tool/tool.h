@@ -19,6 +19,7 @@
 
 /* What the filter leaves to a body beyond files: see filter.h. */
 #define BODY_EXEC	0x1	/* fork and exec (grep) */
+#define BODY_STARTED	0x2	/* after them: files, and wait4(2) */
 
 struct tool;
 
