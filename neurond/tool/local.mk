@@ -30,3 +30,5 @@ neurond_neuron_tool_SOURCES = neurond/tool/main.c
 neurond_neuron_tool_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 neurond_neuron_tool_LDADD = $(TOOL_LIBS)
 neurond_neuron_tool_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
+
+include neurond/tool/edit.mk
