@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "call_internal.h"
 #include "codec.h"
 #include "conn.h"
@@ -16,6 +17,7 @@
 #include "output.h"
 #include "policy.h"
 #include "request.h"
+#include "tools.h"
 
 enum { FD_ARGUMENTS, FD_STDOUT, FD_STDERR, FD_STDIN, NFDS };
 
@@ -94,8 +96,9 @@ make_call(struct conn *c, const struct request *q)
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
 	call->since = call_now();
-	if ((call->who = strdup(c->who)) == NULL) {
-		free(call);
+	if ((call->who = strdup(c->who)) == NULL ||
+	    (tools_has_body(q->tool) && (call->body = body_new()) == NULL)) {
+		call_free(call);
 		return (NULL);
 	}
 	return (call);

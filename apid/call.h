@@ -14,6 +14,7 @@
 #include "limits.h"
 #include "ring.h"
 
+struct body;
 struct conn;
 struct feed;
 struct reader;
@@ -79,6 +80,7 @@ struct call {
 	uint64_t		 charge;	/* against output-kept-all */
 
 	struct feed		*feed;		/* streamed stdin, or NULL */
+	struct body		*body;		/* its stderr; or NULL */
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
@@ -129,6 +131,8 @@ void	call_announce(struct call *, struct event_row *);
 /* Keeps output for the result as far as all calls' bound allows. */
 void	call_keep(struct call *, int stream, struct chunk *, uint32_t off,
 	    uint32_t len);
+/* The same for a body's result, of which more came; 0 if there's no room. */
+int	call_keep_result(struct call *);
 void	call_output_end(struct call *);	/* a pipe is at its end */
 /* The last: sums up, tells the readers and those who wait. */
 void	call_finish(struct call *);

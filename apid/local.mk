@@ -6,6 +6,7 @@ noinst_LIBRARIES += apid/libapid.a
 apid_libapid_a_SOURCES = \
 	apid/answer.c \
 	apid/ask.c \
+	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
