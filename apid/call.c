@@ -329,7 +329,9 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 	memcpy(call->session_id, t->session, sizeof(call->session_id));
 	call->principal = t->principal;
 	call->killed = t->killed;
-	call->kept.limit = t->kept;
+	/* What goes to a sink as it comes is kept by whoever is behind it. */
+	call->kept.limit = call->sink != NULL && call->sink->bytes != NULL ?
+	    0 : t->kept;
 	call->state = CALL_QUEUED;
 	TAILQ_INSERT_TAIL(&live, call, entry);
 	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
@@ -339,11 +341,13 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 		output_enable(&call->out[i]);
 	if (c == NULL) {
 		/* The one that would have taken the output is gone. */
-		if (call->wants_events)
+		if (call->wants_events || call->sink != NULL)
 			call->consumer_state = CONSUMER_LEFT;
 		return;
 	}
-	if (call->wants_events)
+	if (call->sink != NULL)
+		stream_sink(c, call, call->sink);
+	else if (call->wants_events)
 		stream_call(c, call, 0);
 	else
 		result_wait(c, call, call->wait_ms);

@@ -20,6 +20,7 @@ struct feed;
 struct reader;
 struct request;
 struct session;
+struct stream_sink;
 struct waiter;
 
 enum call_state {
@@ -65,6 +66,7 @@ struct call {
 	/* How the asker wants to be answered. */
 	int			 wants_events;
 	uint32_t		 wait_ms;
+	const struct stream_sink *sink;	/* instead of both; or NULL */
 
 	/* Output. */
 	struct output		 out[STREAMS];
@@ -106,6 +108,9 @@ int64_t	call_now(void);
 
 /* Makes pipes and memfds and asks policyd; answers errors itself. */
 void	call_ask(struct conn *, const char *session, const struct request *);
+/* The same for one whose output and end a sink takes. */
+void	call_ask_sink(struct conn *, const char *session,
+	    const struct request *, const struct stream_sink *);
 
 /* policyd's words on a call, in this order. */
 void	call_asked(struct call *, const struct call_terms *, struct conn *);

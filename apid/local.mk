@@ -12,6 +12,8 @@ apid_libapid_a_SOURCES = \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
+	apid/file_name.c apid/file_name.h \
+	apid/files.c apid/files.h \
 	apid/filter.c apid/filter.h \
 	apid/http.c apid/http.h \
 	apid/json.c apid/json.h \

@@ -1,11 +1,14 @@
 """How a body of neuron-tool is started, and what becomes of its result: with
 a probe in neuron-tool's place that tells what it finds."""
+import http.client
+import json
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
-from harness import BUILD, CONFIG, Instance, Workspace, rss_kib
+from harness import BUILD, CONFIG, Instance, Workspace, rss_kib, wait_for
 from takeover import make_tree
 
 PROBE = os.path.join(BUILD, "tests", "system", "body_probe")
@@ -125,6 +128,82 @@ class Bodies(unittest.TestCase):
         for _ in range(12):
             self.assertIsNone(self.read("much")["result"])
         self.assertLess(rss_kib(pid) - before, 32 * 1024)
+
+    def test_get_streams_with_back_pressure(self):
+        """What the client does not read, the program can not write."""
+        s = self.i.session()
+        n = self.i.get("/v1/sessions/" + s)[1]["neuron"]
+        pid = self.i.pid("apid")
+        before = rss_kib(pid)
+        c = self.i.connection()
+        c.request("GET", "/v1/neurons/%s/files/flood" % n)
+        r = c.getresponse()
+        self.assertEqual(r.status, 200)
+        self.assertEqual(r.getheader("Content-Disposition"),
+                         "attachment; filename=\"flood\"; "
+                         "filename*=UTF-8''flood")
+        self.assertEqual(r.getheader("X-Content-Type-Options"), "nosniff")
+        time.sleep(0.5)
+        self.assertLess(rss_kib(pid) - before, 8 * 1024)
+        total = 0
+        while True:
+            data = r.read(1 << 20)
+            if not data:
+                break
+            self.assertEqual(data.strip(b"a"), b"")
+            total += len(data)
+        self.assertEqual(total, 100 << 20)
+        # the next request on the same connection is in order
+        c.request("GET", "/v1/neurons/%s/files/refuse" % n)
+        r = c.getresponse()
+        self.assertEqual(r.status, 404)
+        self.assertIn("no such ?[2Jfile", json.load(r)["error"]["message"])
+        c.close()
+        # one who leaves in the middle takes the call along
+        c = self.i.connection()
+        c.request("GET", "/v1/neurons/%s/files/sleep" % n)
+        r = c.getresponse()
+        self.assertEqual(r.read(6), b"begun\n")
+        c.close()
+        r.close()
+        wait_for(lambda: self.i.get("/v1/calls")[1]["calls"][0]["state"] ==
+                 "cancelled", 5)
+        # and one that fails after its first byte has no clean end
+        c = self.i.connection()
+        c.request("GET", "/v1/neurons/%s/files/sleep?timeout_ms=1000" % n)
+        r = c.getresponse()
+        self.assertEqual(r.status, 200)
+        with self.assertRaises(http.client.IncompleteRead):
+            r.read()
+        c.close()
+        self.i.request("DELETE", "/v1/sessions/" + s)
+        self.assertEqual(self.i.get("/v1/neurons/%s/files/a" % n)[0], 404)
+
+    def test_put_is_a_call_with_the_body_as_input(self):
+        s = self.i.session()
+        n = self.i.get("/v1/sessions/" + s)[1]["neuron"]
+        for path, args in (("a", {"path": "a"}),
+                           ("b%20%2f%C3%A4?parents=1&expect=absent",
+                            {"path": "b /\u00e4", "parents": True,
+                             "expect": "absent"}),
+                           ("/etc/x", {"path": "/etc/x"}),
+                           ("%ff", {"path_base64": "/w=="})):
+            status, body = self.i.request(
+                "PUT", "/v1/neurons/%s/files/%s" % (n, path), b"\0\xff")
+            self.assertEqual(status, 200, body)
+            self.assertEqual(body["args"], args)
+            self.assertEqual(self.i.get("/v1/calls/" + body["call"])[1]
+                             ["bytes"]["stdout"], 2)
+        for path in ("", "a%", "a%0", "a%00b", "a%zz", "a" * 4096,
+                     "a?expect=" + 65 * "a", "a?parents=2", "a?x=1",
+                     "a?timeout_ms=0"):
+            status, body = self.i.request(
+                "PUT", "/v1/neurons/%s/files/%s" % (n, path), b"")
+            self.assertEqual(status, 400, (path, body))
+        status, body = self.i.request(
+            "GET", "/v1/neurons/%s/files/a?format=zip" % n)
+        self.assertEqual(status, 400, body)
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_a_body_is_as_confined_as_a_program(self):
         """The layers of the record are those of the neuron."""
