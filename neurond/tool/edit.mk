@@ -1,0 +1,32 @@
+# edit, grep and find: their parts, and what tests those.
+
+neurond_tool_libtool_bodies_a_SOURCES += \
+	neurond/tool/diff.c neurond/tool/diff.h \
+	neurond/tool/diff_text.c \
+	neurond/tool/edit.c neurond/tool/edit.h \
+	neurond/tool/edit_hint.c \
+	neurond/tool/edit_text.c neurond/tool/edit_text.h \
+	neurond/tool/globs.c neurond/tool/globs.h
+
+if HAVE_CHECK
+EDIT_TEST_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/neurond/tool \
+	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+check_PROGRAMS += tests/unit/check_tool_diff tests/unit/check_tool_edit
+tests_unit_check_tool_diff_SOURCES = tests/unit/check_tool_diff.c \
+	tests/unit/patch.h tests/unit/unit.h
+tests_unit_check_tool_diff_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
+tests_unit_check_tool_diff_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
+tests_unit_check_tool_edit_SOURCES = tests/unit/check_tool_edit.c tests/unit/tool_body.h \
+	tests/unit/patch.h tests/unit/unit.h
+tests_unit_check_tool_edit_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
+tests_unit_check_tool_edit_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
+endif
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_edit
+tests_fuzz_fuzz_edit_SOURCES = tests/fuzz/fuzz_edit.c tests/unit/patch.h
+tests_fuzz_fuzz_edit_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
+tests_fuzz_fuzz_edit_LDADD = $(TOOL_LIBS)
+tests_fuzz_fuzz_edit_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+EXTRA_DIST += tests/fuzz/corpus/edit
