@@ -221,6 +221,7 @@ static const struct {
 	{ "too_large",		API_TOO_LARGE },
 	{ "no_space",		API_NO_SPACE },
 	{ "bad_path",		API_BAD_REQUEST },
+	{ "bad_argument",	API_BAD_REQUEST },
 	{ "not_a_file",		API_CONFLICT },
 	{ "is_a_directory",	API_CONFLICT },
 	{ "not_a_directory",	API_CONFLICT },
