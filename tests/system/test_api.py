@@ -30,10 +30,22 @@ class Api(unittest.TestCase):
 
     def test_tools(self):
         tools = {t["name"]: t for t in self.i.get("/v1/tools")[1]["tools"]}
-        self.assertEqual(set(tools), {"exec", "bash", "python"})
-        for t in tools.values():
-            self.assertEqual(t["effect"], "mutate-irreversible")
-            self.assertEqual(t["input_schema"]["type"], "object")
+        effects = {
+            "mutate-irreversible": {"exec", "bash", "python"},
+            "mutate-reversible": {"write", "edit", "memory_store",
+                                  "memory_delete"},
+            "read": {"read", "ls", "grep", "find", "memory_recall",
+                     "memory_list"}}
+        self.assertEqual(set(tools), set().union(*effects.values()))
+        for effect, names in effects.items():
+            for name in names:
+                t = tools[name]
+                self.assertEqual(t["effect"], effect, name)
+                self.assertEqual(t["input_schema"]["type"], "object")
+                if effect == "mutate-irreversible":
+                    self.assertIsNone(t["output_schema"])
+                else:
+                    self.assertEqual(t["output_schema"]["type"], "object")
 
     def test_limits_match_the_command_line(self):
         body = self.i.get("/v1/limits")[1]["limits"]
@@ -443,7 +455,8 @@ operator user root may approve, audit, manage
         self.assertEqual(r.returncode, 125)
         self.assertIn(b"readonly", r.stderr)
         r = self.as_(999, 999, [23456], "tools", "--json")
-        self.assertEqual(json.loads(r.stdout)["tools"], [])
+        self.assertEqual({t["effect"] for t in
+                          json.loads(r.stdout)["tools"]}, {"read"})
 
     def test_a_stranger(self):
         r = self.as_(777, 777, [], "run", "--", "id")
