@@ -6,12 +6,20 @@ neurond_tool_libtool_bodies_a_SOURCES += \
 	neurond/tool/edit.c neurond/tool/edit.h \
 	neurond/tool/edit_hint.c \
 	neurond/tool/edit_text.c neurond/tool/edit_text.h \
+	neurond/tool/find.c \
+	neurond/tool/find_ignore.c neurond/tool/find_ignore.h \
+	neurond/tool/find_walk.c neurond/tool/find_walk.h \
 	neurond/tool/globs.c neurond/tool/globs.h
 
 if HAVE_CHECK
 EDIT_TEST_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/neurond/tool \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
-check_PROGRAMS += tests/unit/check_tool_diff tests/unit/check_tool_edit
+check_PROGRAMS += tests/unit/check_tool_diff tests/unit/check_tool_edit \
+	tests/unit/check_tool_find
+tests_unit_check_tool_find_SOURCES = tests/unit/check_tool_find.c \
+	tests/unit/tool_body.h tests/unit/unit.h
+tests_unit_check_tool_find_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
+tests_unit_check_tool_find_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
 tests_unit_check_tool_diff_SOURCES = tests/unit/check_tool_diff.c \
 	tests/unit/patch.h tests/unit/unit.h
 tests_unit_check_tool_diff_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)

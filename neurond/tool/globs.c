@@ -45,8 +45,8 @@ struct compiled {
 };
 
 struct glob {
-	struct compiled	 either[GLOB_EITHER_MAX];
-	size_t		 n;
+	size_t		 n, room;
+	struct compiled	 either[];
 };
 
 /*
@@ -212,11 +212,15 @@ static int
 compile(struct compiled *g, const char *p, size_t len)
 {
 	memset(g, 0, sizeof(*g));
+	if (find_shape(g, p, len) == -1)
+		return (-1);
+	if (g->shape != SHAPE_ANY)
+		return (0);
 	if ((g->token = calloc(len + 1, sizeof(*g->token))) == NULL ||
 	    (g->range = calloc(len + 1, sizeof(*g->range))) == NULL)
 		return (-1);
 	tokens(g, p, len);
-	return (find_shape(g, p, len));
+	return (0);
 }
 
 static int
@@ -437,7 +441,7 @@ make_all(struct glob *g, struct piece *piece, size_t *n, unsigned flags,
 
 	while (*n > 0) {
 		r = (flags & GLOB_BRACES) != 0 ?
-		    expand(piece, n, GLOB_EITHER_MAX - g->n, why) : 0;
+		    expand(piece, n, g->room - g->n, why) : 0;
 		if (r == -1)
 			return (-1);
 		if (r == 1)
@@ -457,15 +461,16 @@ glob_make(const char *pattern, size_t len, unsigned flags, const char **why)
 {
 	struct piece piece[GLOB_EITHER_MAX];
 	struct glob *g;
-	size_t n = 0;
+	size_t n = 0, room = (flags & GLOB_BRACES) != 0 ? GLOB_EITHER_MAX : 1;
 	int r = -1;
 
 	*why = "it is longer than 4096 bytes";
 	if (len > GLOB_BYTES_MAX)
 		return (NULL);
 	*why = "out of memory";
-	if ((g = calloc(1, sizeof(*g))) == NULL)
+	if ((g = calloc(1, sizeof(*g) + room * sizeof(g->either[0]))) == NULL)
 		return (NULL);
+	g->room = room;
 	piece[0].len = len;
 	if ((piece[0].text = malloc(len + 1)) != NULL) {
 		memcpy(piece[0].text, pattern, len);

@@ -20,7 +20,8 @@
 #define BLOCK_FD	3
 
 const struct body tool_bodies[] = {
-	{ "edit", body_edit, 0 },
+	{ "edit",		body_edit,		0 },
+	{ "find",		body_find,		0 },
 	{ "read",		body_read,		0 },
 	{ "write",		body_write,		0 },
 	{ "ls",			body_ls,		0 },
