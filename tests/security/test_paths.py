@@ -7,6 +7,7 @@ MYELIN_FUZZ_SEED and MYELIN_FUZZ_PATHS (how many paths) make it another run.
 """
 import base64
 import hashlib
+import http.client
 import json
 import os
 import random
@@ -79,7 +80,25 @@ class Base(unittest.TestCase):
         subprocess.run(["find", self.w.path, "-mindepth", "1", "-delete"],
                        check=True)
 
+    # Outside too, and unlike what lies on the host a program can reach it:
+    # there it is the tools alone that keep themselves from it.
+    INSIDE = "/tmp/evil"
+
+    def furnish_inside(self):
+        r = self.i.bash("mkdir -p %s; printf %s >%s/secret; chmod -R 777 %s"
+                        % (self.INSIDE, SECRET.decode(), self.INSIDE,
+                           self.INSIDE), session=self.s)
+        self.assertEqual(r["exit_code"], 0, r)
+
     def nothing_happened_outside(self):
+        r = self.i.bash("ls -A /tmp; echo; ls -A /dev/shm %s; cat %s/secret" %
+                        (self.INSIDE, self.INSIDE), session=self.s)
+        names, rest = r["stdout"].split("\n\n", 1)
+        # a workspace below /tmp is mounted there
+        self.assertEqual(set(names.split()) - set(self.w.path.split("/")),
+                         {"evil"}, r)
+        self.assertEqual(rest, "/dev/shm:\n\n%s:\nsecret\n%s" %
+                         (self.INSIDE, SECRET.decode()), r)
         self.assertEqual(tree_of(self.outside), self.before)
         self.assertEqual(sorted(os.listdir(self.w.top)), self.top)
 
@@ -102,12 +121,15 @@ class Fuzz(Base):
     """What an agent may write as a path."""
 
     def furnish(self):
+        self.furnish_inside()
         self.i.bash(
             "mkdir -p a/b/c deep ~/h; echo one >a/f; echo two >a/b/g; "
             "ln -s ../src-evil evil; ln -s %s abs; ln -s / root; "
             "ln -s /proc/self/root procroot; ln -s /proc/self/cwd cwd; "
             "ln -s a inside; ln -s loop loop; ln -s /nowhere dangling; "
             "ln -s ../src-evil/made makes; ln -s /proc/1/root one; "
+            "ln -s /tmp/evil near; ln -s /tmp/evil/made nearly; "
+            "ln -s ../../../../../../../../tmp/evil/secret rel; "
             "ln -s ~/h home; ln -s /etc/passwd passwd; mkfifo pipe; "
             "touch $'new\\nline' $'\\xff\\xfe' '-n' '  ' $'\\e[2J'; "
             "d=deep; for i in $(seq 60); do d=$d/%s; done; mkdir -p $d; "
@@ -118,7 +140,8 @@ class Fuzz(Base):
         w = self.w.path.encode()
         return [b"a", b"b", b"c", b"f", b"g", b".", b"..", b"", b"evil",
                 b"abs", b"root", b"procroot", b"cwd", b"inside", b"loop",
-                b"dangling", b"makes", b"one", b"home", b"passwd", b"pipe",
+                b"dangling", b"makes", b"one", b"near",
+                b"nearly", b"rel", b"evil", b"/tmp/evil", b"home", b"passwd", b"pipe",
                 b"new\nline", b"\xff\xfe", b"-n", b"--", b"  ", b"\x1b[2J",
                 b"hard", b"secret", b"etc", b"passwd", b"proc", b"self",
                 b"root", b"fd", b"0", b"1", b"3", b"4", b"environ", b"dev",
@@ -180,7 +203,12 @@ class Fuzz(Base):
                                     ("GET", "?format=tar", None),
                                     ("PUT", "", b"P"),
                                     ("PUT", "?parents=1", b"P")):
-            status, data = self.i.request(method, url + query, body)
+            try:
+                status, data = self.i.request(method, url + query, body)
+            except http.client.IncompleteRead as e:
+                # an archive may meet its bound when much of it is on its way
+                self.assertEqual(query, "?format=tar")
+                status, data = 200, e.partial
             self.assertIn(status, STATUSES, (method, path, data))
             self.assertNotIn(SECRET, data if isinstance(data, bytes) else
                              json.dumps(data).encode(), path)
@@ -250,7 +278,10 @@ class Fuzz(Base):
                      "/proc/self/root" + self.outside + "/secret",
                      self.w.path + "/../" + evil + "/secret",
                      self.w.path + "-evil/secret", "one/etc/passwd",
-                     "/home/agent/../../etc/passwd", "dangling", "makes"):
+                     "/home/agent/../../etc/passwd", "dangling", "makes",
+                     "near/secret", "near/made", "nearly", "rel",
+                     "procroot/tmp/evil/secret", "a/../near/secret",
+                     "/tmp/evil/secret"):
             for tool, args in (("read", {}), ("write", {"content": "W"}),
                                ("write", {"content": "W", "parents": True}),
                                ("edit", {"old": "S", "new": "W"}),
@@ -260,7 +291,7 @@ class Fuzz(Base):
                 self.assertEqual(r["exit_code"], 1, (tool, path, r))
                 self.assertIn(r["result"]["error"]["code"],
                               ("outside", "not_found"), (tool, path, r))
-        for search in ("evil", "abs", "root", "procroot"):
+        for search in ("near", "root", "procroot", "/tmp/evil"):
             for tool in ("ls", "find", "grep"):
                 args = {"path": search}
                 if tool == "grep":
@@ -289,9 +320,9 @@ class Fuzz(Base):
                            ("read", {"path": "d/" * 2040})):
             r = self.i.call(tool, args, session=self.s)
             self.check_record(r, tool)
-        status, _ = self.i.request("GET", "/v1/neurons/%s/files/d?format=tar"
-                                   % self.n)
-        self.assertIn(status, (200, 400, 409))
+        with self.assertRaises(http.client.IncompleteRead):
+            self.i.request("GET", "/v1/neurons/%s/files/d?format=tar" %
+                           self.n)
         self.i.bash("find d -depth -delete 2>/dev/null; python3 -c \""
                     "import os\nwhile os.path.isdir('d'):\n"
                     " os.rename('d','e'); os.path.isdir('e/d') and "
@@ -314,10 +345,11 @@ class Swap(Base):
         "  c.renameat2(-100,b'dir',-100,b'link',2)\n")
 
     def test_nothing_lands_outside(self):
+        self.furnish_inside()
         status, loop = self.i.request(
             "POST", "/v1/sessions/%s/calls" % self.s,
             {"tool": "exec", "timeout_ms": 600000, "args": {
-                "argv": ["python3", "-c", self.LOOP, self.outside]}})
+                "argv": ["python3", "-c", self.LOOP, self.INSIDE]}})
         self.assertEqual(status, 202, loop)
         end = time.monotonic() + 20
         while not os.path.lexists(os.path.join(self.w.path, "link")):
@@ -345,8 +377,6 @@ class Swap(Base):
                 {"Content-Type": "application/json"})
             r = json.loads(c.getresponse().read())
             self.check_record(r, (tool, args))
-            if tool == "ls" and r["exit_code"] == 0:
-                self.assertNotIn("secret-outside", r["stdout"])
             code = r["result"].get("error", {}).get("code", "done")
             codes[code] = codes.get(code, 0) + 1
         c.close()
