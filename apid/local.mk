@@ -6,11 +6,14 @@ noinst_LIBRARIES += apid/libapid.a
 apid_libapid_a_SOURCES = \
 	apid/answer.c \
 	apid/ask.c \
+	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
+	apid/file_name.c apid/file_name.h \
+	apid/files.c apid/files.h \
 	apid/filter.c apid/filter.h \
 	apid/http.c apid/http.h \
 	apid/json.c apid/json.h \

@@ -58,6 +58,18 @@ from_stdin(struct tool *t, const struct path *p, int fd, struct content *c)
 	return (ok);
 }
 
+/* Nothing was given at all: what was forgotten is no wish to empty a file. */
+static int
+check_stdin(struct tool *t)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) == 0 && !S_ISCHR(st.st_mode))
+		return (0);
+	return (tool_fail(t, TOOL_BAD_ARGUMENT, "there is no content: give "
+	    "content, content_base64 or standard input"));
+}
+
 static int
 fill(struct tool *t, const struct path *p, int fd, struct content *c)
 {
@@ -121,7 +133,8 @@ body_write(struct tool *t)
 	if (path_arg(t, NULL, &p) == -1 ||
 	    arg_bytes(t, "content", &c.bytes, &c.len, &c.freed) == -1 ||
 	    arg_bool(t, "parents", &parents) == -1 ||
-	    arg_str(t, "expect", 0, &expect, &nexpect) == -1)
+	    arg_str(t, "expect", 0, &expect, &nexpect) == -1 ||
+	    (c.bytes == NULL && check_stdin(t) == -1))
 		goto out;
 	flags = (parents ? REPLACE_PARENTS : 0U) |
 	    (expect != NULL ? REPLACE_READ : 0U) | REPLACE_LATER;
