@@ -107,11 +107,11 @@ rig_teardown(void)
 static int
 block(const char *body, const void *args, size_t n)
 {
-	struct enc *enc = enc_new(256 << 20);
+	struct enc *enc = enc_new(RUNBLOCK_BODY_MAX);
 	int fd;
 
 	enc_u16(enc, RUNBLOCK_VERSION);
-	enc_u32(enc, 0x1);
+	enc_u32(enc, RUNBLOCK_F_BODY);
 	enc_str(enc, "");
 	enc_u32(enc, 1);
 	enc_str(enc, body);
