@@ -2,8 +2,9 @@
  * The filter of neuron-tool: an allow-list for bodies that only touch files,
  * a short deny-list for the one that executes a program.
  *
- * The list is linear: it has few rows, and the kernel asks it once for each
- * number that is always allowed (seccomp's cache).
+ * The program is a binary search.  The kernel runs a filter for each of its
+ * system calls when it is loaded (for its cache of those always allowed), so
+ * that a list of so many comparisons takes ten times as long to load.
  */
 #include "config.h"
 
@@ -13,6 +14,8 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../native/filter.h"
 #include "filter.h"
@@ -84,18 +87,37 @@ static const int programs[] = {
 
 #define N(a)		(sizeof(a) / sizeof((a)[0]))
 #define PROG_MAX	255	/* so that each jump fits */
+#define ROWS_MAX	160
+
+/* The answers; each stands once, behind the tree. */
+enum act { ACT_ALLOW, ACT_EPERM, ACT_ENOSYS, ACT_KILL, ACT_MAP, ACT_COUNT };
+
+/* All numbers from here to the next row. */
+struct row {
+	uint32_t	 from;
+	enum act	 act;
+};
 
 struct prog {
 	struct sock_filter insn[PROG_MAX];
-	size_t	 n;
+	size_t		 n;
+	struct row	 row[ROWS_MAX];
+	size_t		 nrows;
+	/* Jumps whose answer has no place yet. */
+	struct {
+		size_t	 at;
+		int	 taken;		/* jt, else jf */
+		enum act act;
+	} patch[ROWS_MAX + 1];
+	size_t		 npatches;
 };
 
-static void
+static size_t
 emit(struct prog *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
 	if (p->n < PROG_MAX)
 		p->insn[p->n] = (struct sock_filter){ code, jt, jf, k };
-	p->n++;
+	return (p->n++);
 }
 
 static void
@@ -104,17 +126,119 @@ ret(struct prog *p, uint32_t value)
 	emit(p, BPF_RET | BPF_K, value, 0, 0);
 }
 
-/* A number of the list is answered with value; else the program goes on. */
-static void
-any_of(struct prog *p, const int *v, size_t n, uint32_t value)
-{
-	size_t i;
+/* ---- the rows ---- */
 
-	for (i = 0; i + 1 < n; i++)
-		emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)v[i],
-		    (uint8_t)(n - i - 1), 0);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)v[n - 1], 0, 1);
-	ret(p, value);
+static void
+add(struct prog *p, const int *v, size_t n, enum act act)
+{
+	for (; n > 0 && p->nrows < ROWS_MAX; n--)
+		p->row[p->nrows++] = (struct row){ (uint32_t)*v++, act };
+}
+
+static int
+row_compare(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return ((x->from > y->from) - (x->from < y->from));
+}
+
+/*
+ * Makes runs of numbers of the single ones: what is between them has the
+ * answer other.  -1 if they are too many.
+ */
+static int
+runs(struct prog *p, enum act other)
+{
+	struct row single[ROWS_MAX];
+	size_t n = p->nrows, i;
+	uint32_t next = 0;
+
+	memcpy(single, p->row, sizeof(single));
+	qsort(single, n, sizeof(single[0]), row_compare);
+	p->nrows = 0;
+	for (i = 0; i < n; i++) {
+		if (p->nrows + 4 > ROWS_MAX)
+			return (-1);
+		if (single[i].from > next)
+			p->row[p->nrows++] = (struct row){ next, other };
+		if (p->nrows == 0 ||
+		    p->row[p->nrows - 1].act != single[i].act)
+			p->row[p->nrows++] = single[i];
+		next = single[i].from + 1;
+	}
+	p->row[p->nrows++] = (struct row){ next, other };
+	p->row[p->nrows++] = (struct row){ X32, ACT_KILL };
+	return (0);
+}
+
+/* ---- the tree ---- */
+
+static void
+leaf(struct prog *p, size_t at, int taken, enum act act)
+{
+	p->patch[p->npatches].at = at;
+	p->patch[p->npatches].taken = taken;
+	p->patch[p->npatches++].act = act;
+}
+
+/* At least two rows. */
+static void
+tree(struct prog *p, const struct row *row, size_t n)
+{
+	size_t mid = n / 2, at;
+
+	at = emit(p, BPF_JMP | BPF_JGE | BPF_K, row[mid].from, 0, 0);
+	if (mid == 1)
+		leaf(p, at, 0, row[0].act);
+	else
+		tree(p, row, mid);
+	if (n - mid == 1)
+		leaf(p, at, 1, row[mid].act);
+	else {
+		if (at < PROG_MAX)
+			p->insn[at].jt = (uint8_t)(p->n - at - 1);
+		tree(p, row + mid, n - mid);
+	}
+}
+
+static void
+answer(struct prog *p, enum act act)
+{
+	static const uint32_t values[ACT_COUNT] = {
+		SECCOMP_RET_ALLOW, ERRNO(EPERM), ERRNO(ENOSYS),
+		SECCOMP_RET_KILL_PROCESS, 0
+	};
+
+	if (act != ACT_MAP) {
+		ret(p, values[act]);
+		return;
+	}
+	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct
+	    seccomp_data, args) + 2 * sizeof(uint64_t)), 0, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0);
+	ret(p, SECCOMP_RET_ALLOW);
+	ret(p, ERRNO(EPERM));
+}
+
+static void
+answers(struct prog *p)
+{
+	size_t place[ACT_COUNT], i;
+	uint8_t to;
+	int act;
+
+	for (act = 0; act < ACT_COUNT; act++) {
+		place[act] = p->n;
+		answer(p, (enum act)act);
+	}
+	for (i = 0; i < p->npatches && p->n <= PROG_MAX; i++) {
+		to = (uint8_t)(place[p->patch[i].act] - p->patch[i].at - 1);
+		if (p->patch[i].taken)
+			p->insn[p->patch[i].at].jt = to;
+		else
+			p->insn[p->patch[i].at].jf = to;
+	}
 }
 
 static void
@@ -126,27 +250,6 @@ head(struct prog *p)
 	ret(p, SECCOMP_RET_KILL_PROCESS);
 	emit(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr),
 	    0, 0);
-	emit(p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
-	ret(p, SECCOMP_RET_KILL_PROCESS);
-}
-
-static void
-only_files(struct prog *p, unsigned flags)
-{
-	any_of(p, files, N(files), SECCOMP_RET_ALLOW);
-	if ((flags & BODY_STARTED) != 0)
-		any_of(p, child, N(child), SECCOMP_RET_ALLOW);
-	any_of(p, refused, N(refused), ERRNO(EPERM));
-	any_of(p, programs, N(programs), ERRNO(EPERM));
-	/* What is left: the two that map, or nothing. */
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)maps[0], 2, 0);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)maps[1], 1, 0);
-	ret(p, ERRNO(ENOSYS));
-	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct
-	    seccomp_data, args) + 2 * sizeof(uint64_t)), 0, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0);
-	ret(p, SECCOMP_RET_ALLOW);
-	ret(p, ERRNO(EPERM));
 }
 
 int
@@ -154,21 +257,29 @@ tool_filter(unsigned flags)
 {
 	static const int newest[] = { SYS_clone3 };
 	struct prog p = { .n = 0 };
+	enum act other = ACT_ENOSYS;
 
 	if (WITHOUT(tool_filter))
 		return (0);
-	head(&p);
+	add(&p, refused, N(refused), ACT_EPERM);
 	if ((flags & BODY_EXEC) != 0) {
-		any_of(&p, newest, N(newest), ERRNO(ENOSYS));
-		any_of(&p, refused, N(refused), ERRNO(EPERM));
-		ret(&p, SECCOMP_RET_ALLOW);
-	} else
-		only_files(&p, flags);
-	if (p.n > PROG_MAX) {
-		errno = E2BIG;
-		return (-1);
+		other = ACT_ALLOW;
+		add(&p, newest, N(newest), ACT_ENOSYS);
+	} else {
+		add(&p, files, N(files), ACT_ALLOW);
+		add(&p, maps, N(maps), ACT_MAP);
+		add(&p, programs, N(programs), ACT_EPERM);
+		if ((flags & BODY_STARTED) != 0)
+			add(&p, child, N(child), ACT_ALLOW);
 	}
-	return (filter_load(p.insn, p.n));
+	errno = E2BIG;
+	if (p.nrows == ROWS_MAX || runs(&p, other) == -1)
+		return (-1);
+	head(&p);
+	tree(&p, p.row, p.nrows);
+	answers(&p);
+	errno = E2BIG;
+	return (p.n > PROG_MAX ? -1 : filter_load(p.insn, p.n));
 }
 
 int

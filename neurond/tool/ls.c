@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -83,9 +82,7 @@ static int
 line(struct listing *l, const struct stat *st, const char *target, size_t n)
 {
 	static const char bits[] = "rwxrwxrwx";
-	char text[96], when[32], mode[11];
-	time_t mtime = st->st_mtim.tv_sec;
-	struct tm tm;
+	char text[128], when[TIME_TEXT], mode[11];
 	int i;
 
 	mode[0] = type_of(st->st_mode)->letter;
@@ -93,9 +90,7 @@ line(struct listing *l, const struct stat *st, const char *target, size_t n)
 		mode[i + 1] = (st->st_mode & (0400U >> i)) != 0 ? bits[i] :
 		    '-';
 	mode[10] = '\0';
-	if (gmtime_r(&mtime, &tm) == NULL ||
-	    strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		(void)snprintf(when, sizeof(when), "-");
+	time_text(when, sizeof(when), st->st_mtim.tv_sec);
 	(void)snprintf(text, sizeof(text), "%s %10" PRId64 " %s ", mode,
 	    (int64_t)st->st_size, when);
 	if (out_str(l->t, text) == -1 ||

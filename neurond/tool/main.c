@@ -6,6 +6,7 @@
  * says why), with 2 when it was called wrongly or is broken.
  */
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 const struct body tool_bodies[] = {
 	{ "edit",		body_edit,		0 },
 	{ "find",		body_find,		0 },
+	{ "grep",		body_grep,		BODY_EXEC },
 	{ "read",		body_read,		0 },
 	{ "write",		body_write,		0 },
 	{ "ls",			body_ls,		0 },
@@ -73,6 +75,7 @@ main(int argc, char **argv)
 {
 	struct tool t = { .body = NULL };
 	const char *why;
+	size_t seed;
 	int ok;
 
 	if (argc != 4 || (t.body = tool_find(argv[1])) == NULL)
@@ -88,6 +91,10 @@ main(int argc, char **argv)
 	add_root(&t, argv[2]);
 	add_root(&t, argv[3]);
 	t.cwd = getcwd(NULL, 0);
+	/* Hashing with a seed of its own, but not by way of /dev/urandom. */
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		broken("no random numbers");
+	json_object_seed(seed | 1);
 	if ((t.args = block_arguments(BLOCK_FD, &why)) == NULL)
 		broken(why);
 	(void)close(BLOCK_FD);

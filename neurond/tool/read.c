@@ -87,6 +87,26 @@ get(const struct file *f, void *bytes, size_t n, uint64_t at)
 	return ((ssize_t)got);
 }
 
+/*
+ * The same without a copy where the file is in memory; else it is read into
+ * block, of OUT_BLOCK bytes, which is made at the first use.
+ */
+static ssize_t
+view(const struct file *f, uint8_t **block, size_t n, uint64_t at,
+    const uint8_t **bytes)
+{
+	if (n > OUT_BLOCK)
+		n = OUT_BLOCK;
+	if (f->whole != NULL) {
+		*bytes = f->whole + at;
+		return ((ssize_t)(n < f->size - at ? n : f->size - at));
+	}
+	if (*block == NULL && (*block = malloc(OUT_BLOCK)) == NULL)
+		return (-1);
+	*bytes = *block;
+	return (get(f, *block, n, at));
+}
+
 static int
 open_it(struct tool *t, const struct path *p, struct file *f)
 {
@@ -165,23 +185,22 @@ static int
 look(struct tool *t, const struct path *p, const struct file *f, int all,
     struct text_scan *scan, struct lines *l, struct sha256_text *digest)
 {
-	uint8_t *block;
+	const uint8_t *bytes;
+	uint8_t *block = NULL;
 	uint64_t at = 0;
 	ssize_t n = 0;
 	SHA2_CTX ctx;
 
-	if ((block = malloc(OUT_BLOCK)) == NULL)
-		return (tool_fail(t, TOOL_IO, "out of memory"));
 	if (digest != NULL)
 		SHA256Init(&ctx);
 	while ((all || !l->done) && at < f->size) {
-		if ((n = get(f, block, OUT_BLOCK, at)) <= 0)
+		if ((n = view(f, &block, OUT_BLOCK, at, &bytes)) <= 0)
 			break;
 		if (digest != NULL)
-			SHA256Update(&ctx, block, (size_t)n);
+			SHA256Update(&ctx, bytes, (size_t)n);
 		if (scan != NULL)
-			text_scan(scan, block, (size_t)n);
-		pass_lines(l, block, (size_t)n);
+			text_scan(scan, bytes, (size_t)n);
+		pass_lines(l, bytes, (size_t)n);
 		at += (size_t)n;
 	}
 	if (l->at > l->begin && !l->done && n != -1)
@@ -229,21 +248,18 @@ static int
 send_bytes(struct sender *s, const struct path *p, const struct file *f,
     uint64_t start, uint64_t end, uint64_t *sent)
 {
-	char *block;
+	const uint8_t *bytes;
+	uint8_t *block = NULL;
 	ssize_t n = 0;
-	size_t want;
 	int ok = 0;
 
 	*sent = 0;
-	if ((block = malloc(OUT_BLOCK)) == NULL)
-		return (tool_fail(s->t, TOOL_IO, "out of memory"));
 	while (ok == 0 && start < end) {
-		want = end - start < OUT_BLOCK ? (size_t)(end - start) :
-		    OUT_BLOCK;
-		if ((n = get(f, block, want, start)) <= 0)
+		if ((n = view(f, &block, (size_t)(end - start), start,
+		    &bytes)) <= 0)
 			break;
-		ok = s->numbers ? send_numbered(s, block, (size_t)n) :
-		    out_bytes(s->t, block, (size_t)n);
+		ok = s->numbers ? send_numbered(s, (const char *)bytes,
+		    (size_t)n) : out_bytes(s->t, bytes, (size_t)n);
 		start += (size_t)n;
 		*sent += (size_t)n;
 	}

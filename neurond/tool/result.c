@@ -2,11 +2,11 @@
  * The result of a body, and its errors.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "out.h"
@@ -240,16 +240,42 @@ result_mode_into(json_t *object, const char *name, unsigned mode)
 	set(object, name, json_string(text));
 }
 
+/*
+ * The civil date of a day number: gmtime_r(3) would look for a time zone, and
+ * read its file, first.
+ */
+void
+time_text(char *text, size_t size, int64_t seconds)
+{
+	int64_t days = seconds / 86400, rest = seconds % 86400, era, year;
+	int64_t of_era, year_of_era, day_of_year, month;
+
+	if (rest < 0) {
+		rest += 86400;
+		days--;
+	}
+	/* Years of 400 that begin on the first of March of year 0. */
+	days += 719468;
+	era = (days >= 0 ? days : days - 146096) / 146097;
+	of_era = days - era * 146097;
+	year_of_era = (of_era - of_era / 1460 + of_era / 36524 -
+	    of_era / 146096) / 365;
+	day_of_year = of_era - (365 * year_of_era + year_of_era / 4 -
+	    year_of_era / 100);
+	month = (5 * day_of_year + 2) / 153;
+	year = year_of_era + era * 400 + (month >= 10);
+	(void)snprintf(text, size, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02dZ",
+	    year, (int)(month < 10 ? month + 3 : month - 9),
+	    (int)(day_of_year - (153 * month + 2) / 5 + 1),
+	    (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+}
+
 void
 result_time_into(json_t *object, const char *name, int64_t seconds)
 {
-	char text[64];
-	time_t when = (time_t)seconds;
-	struct tm tm;
+	char text[TIME_TEXT];
 
-	if (gmtime_r(&when, &tm) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		return;
+	time_text(text, sizeof(text), seconds);
 	set(object, name, json_string(text));
 }
 

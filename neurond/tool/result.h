@@ -93,6 +93,10 @@ void	result_bytes_into(json_t *object, const char *name, const void *,
 void	result_mode_into(json_t *object, const char *name, unsigned mode);
 void	result_time_into(json_t *object, const char *name, int64_t seconds);
 
+/* "2026-11-29T22:31:00Z"; a year may have more digits, or a sign. */
+#define TIME_TEXT	48
+void	time_text(char *, size_t, int64_t seconds);
+
 /* Writes the result to fd.  0, or -1 with errno. */
 int	result_write(const struct tool *, int fd);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "result.h"
 #include "tool_rig.h"
 #include "unit.h"
 
@@ -92,6 +93,29 @@ START_TEST(ls_entries)
 	ck_assert_ptr_nonnull(strstr(a->out, " link -> /nowhere/\\n\n"));
 	a = rig_run("ls", "{sssb}", "path", rig.work, "all", 0);
 	assert_names(a, shown);
+}
+END_TEST
+
+/* As the C library has it, over all the years that a file may say. */
+START_TEST(times)
+{
+	char text[TIME_TEXT], want[TIME_TEXT];
+	int64_t when;
+	struct tm tm;
+	time_t t;
+
+	for (when = -99999999999; when < 300000000000; when += 12345678901 /
+	    137) {
+		t = (time_t)when;
+		ck_assert_ptr_nonnull(gmtime_r(&t, &tm));
+		if (tm.tm_year < -900)
+			continue;
+		strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%SZ", &tm);
+		time_text(text, sizeof(text), when);
+		ck_assert_str_eq(text, want);
+	}
+	time_text(text, sizeof(text), INT64_MAX);
+	time_text(text, sizeof(text), INT64_MIN + 1);
 }
 END_TEST
 
@@ -440,6 +464,7 @@ main(void)
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
 	tcase_set_timeout(tc, 100);
 	tcase_add_test(tc, ls_entries);
+	tcase_add_test(tc, times);
 	tcase_add_test(tc, ls_pages);
 	tcase_add_test(tc, ls_depth);
 	tcase_add_test(tc, ls_of_many);
