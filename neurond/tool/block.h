@@ -8,9 +8,6 @@
 #include <stdint.h>
 #include <jansson.h>
 
-#define BLOCK_BYTES_MAX	((size_t)260 << 20)	/* the limit body at its
-						 * largest, and its slack */
-
 /* The arguments of the block at fd: an object, or NULL and a reason. */
 json_t	*block_arguments(int fd, const char **why);
 

@@ -31,4 +31,43 @@ neurond_neuron_tool_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 neurond_neuron_tool_LDADD = $(TOOL_LIBS)
 neurond_neuron_tool_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
+if HAVE_CHECK
+TOOL_RIG = tests/unit/tool_rig.c tests/unit/tool_rig.h tests/unit/unit.h
+TOOL_TEST_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/neurond/tool \
+	$(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+TOOL_TEST_LIBS = $(CORE_LIBS) $(JANSSON_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/unit/check_tool_files tests/unit/check_tool_filter \
+	tests/unit/check_tool_lists tests/unit/check_tool_paths \
+	tests/unit/check_tool_swap
+tests_unit_check_tool_filter_SOURCES = tests/unit/check_tool_filter.c \
+	$(TOOL_RIG)
+tests_unit_check_tool_filter_CPPFLAGS = $(TOOL_TEST_CPPFLAGS)
+tests_unit_check_tool_filter_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
+tests_unit_check_tool_lists_SOURCES = tests/unit/check_tool_lists.c \
+	$(TOOL_RIG)
+tests_unit_check_tool_lists_CPPFLAGS = $(TOOL_TEST_CPPFLAGS)
+tests_unit_check_tool_lists_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
+tests_unit_check_tool_files_SOURCES = tests/unit/check_tool_files.c \
+	$(TOOL_RIG)
+tests_unit_check_tool_files_CPPFLAGS = $(TOOL_TEST_CPPFLAGS) $(LIBMD_CFLAGS)
+tests_unit_check_tool_files_LDADD = $(TOOL_TEST_LIBS) $(LIBMD_LIBS)
+tests_unit_check_tool_paths_SOURCES = tests/unit/check_tool_paths.c \
+	$(TOOL_RIG)
+tests_unit_check_tool_paths_CPPFLAGS = $(TOOL_TEST_CPPFLAGS)
+tests_unit_check_tool_paths_LDADD = $(TOOL_TEST_LIBS)
+tests_unit_check_tool_swap_SOURCES = tests/unit/check_tool_swap.c $(TOOL_RIG)
+tests_unit_check_tool_swap_CPPFLAGS = $(TOOL_TEST_CPPFLAGS)
+tests_unit_check_tool_swap_LDADD = $(TOOL_TEST_LIBS)
+endif
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_tool_arguments
+tests_fuzz_fuzz_tool_arguments_SOURCES = tests/fuzz/fuzz_tool_arguments.c
+tests_fuzz_fuzz_tool_arguments_CPPFLAGS = $(AM_CPPFLAGS) \
+	-iquote $(top_srcdir)/neurond/tool $(JANSSON_CFLAGS)
+tests_fuzz_fuzz_tool_arguments_LDADD = $(TOOL_LIBS)
+tests_fuzz_fuzz_tool_arguments_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+EXTRA_DIST += tests/fuzz/corpus/tool_arguments
+
 include neurond/tool/edit.mk

@@ -15,6 +15,7 @@
 #include "block.h"
 #include "filter.h"
 #include "out.h"
+#include "sanitize.h"
 #include "tool.h"
 
 #define BLOCK_FD	3
@@ -76,7 +77,9 @@ main(int argc, char **argv)
 
 	if (argc != 4 || (t.body = tool_find(argv[1])) == NULL)
 		broken("there is no such body");
+	sanitize_options();
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	/* Set already inside a neuron; a test has to be as safe. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||

@@ -184,7 +184,10 @@ base64(const unsigned char *p, size_t len)
 	return (json);
 }
 
-/* What json_string() takes, with U+FFFD for each byte that is none of it. */
+/*
+ * UTF-8 with U+FFFD for each byte that is none of it, and for NULs, which many
+ * a reader of JSON takes for an end.
+ */
 static json_t *
 replaced(const unsigned char *p, size_t len)
 {
@@ -195,7 +198,8 @@ replaced(const unsigned char *p, size_t len)
 	if ((q = text = malloc(len * 3 + 1)) == NULL)
 		return (NULL);
 	for (i = 0; i < len; i += n) {
-		if ((n = utf8_length(p + i, len - i)) > 0) {
+		n = utf8_length(p + i, len - i);
+		if (n > 0 && p[i] != '\0') {
 			memcpy(q, p + i, n);
 			q += n;
 		} else {
@@ -214,8 +218,10 @@ result_bytes_into(json_t *object, const char *name, const void *bytes,
     size_t len)
 {
 	char other[64];
-	json_t *plain = json_stringn(bytes, len);
+	json_t *plain = NULL;
 
+	if (memchr(bytes, '\0', len) == NULL)
+		plain = json_stringn(bytes, len);
 	if (plain != NULL) {
 		set(object, name, plain);
 		return;
