@@ -6,6 +6,7 @@ neurond_tool_libtool_bodies_a_SOURCES = \
 	neurond/tool/args.c neurond/tool/args.h \
 	neurond/tool/block.c neurond/tool/block.h \
 	neurond/tool/filter.c neurond/tool/filter.h \
+	neurond/tool/hash.c neurond/tool/hash.h \
 	neurond/tool/ls.c \
 	neurond/tool/memory.c \
 	neurond/tool/names.c neurond/tool/names.h \
@@ -20,10 +21,10 @@ neurond_tool_libtool_bodies_a_SOURCES = \
 	neurond/tool/tool.h \
 	neurond/tool/write.c
 neurond_tool_libtool_bodies_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
-	$(LIBMD_CFLAGS)
+	$(NETTLE_CFLAGS)
 
 TOOL_LIBS = neurond/tool/libtool-bodies.a neurond/libnative.a $(CORE_LIBS) \
-	$(JANSSON_LIBS) $(LIBMD_LIBS)
+	$(JANSSON_LIBS) $(NETTLE_LIBS)
 
 myelinlib_PROGRAMS += neurond/neuron-tool
 neurond_neuron_tool_SOURCES = neurond/tool/main.c

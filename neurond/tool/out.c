@@ -4,11 +4,11 @@
 #include <sys/types.h>
 #include <errno.h>
 #include <poll.h>
-#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "out.h"
 #include "tool.h"
 
@@ -200,33 +200,33 @@ name_escape(char *dst, const void *bytes, size_t len)
 void
 sha256_bytes(const void *bytes, size_t size, struct sha256_text *digest)
 {
-	SHA2_CTX ctx;
+	struct hash hash;
 
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, bytes, size);
-	SHA256End(&ctx, digest->text);
+	hash_begin(&hash);
+	hash_add(&hash, bytes, size);
+	hash_end(&hash, digest);
 }
 
 int
 sha256_fd(int fd, struct sha256_text *digest)
 {
-	SHA2_CTX ctx;
+	struct hash hash;
 	uint8_t *block;
 	off_t at = 0;
 	ssize_t n;
 
 	if ((block = malloc(OUT_BLOCK)) == NULL)
 		return (-1);
-	SHA256Init(&ctx);
+	hash_begin(&hash);
 	while ((n = pread(fd, block, OUT_BLOCK, at)) != 0) {
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1)
 			break;
-		SHA256Update(&ctx, block, (size_t)n);
+		hash_add(&hash, block, (size_t)n);
 		at += n;
 	}
 	free(block);
-	SHA256End(&ctx, digest->text);
+	hash_end(&hash, digest);
 	return (n == 0 ? 0 : -1);
 }

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "hash.h"
 #include "out.h"
 #include "path.h"
 #include "tar.h"
@@ -189,15 +189,15 @@ look(struct tool *t, const struct path *p, const struct file *f, int all,
 	uint8_t *block = NULL;
 	uint64_t at = 0;
 	ssize_t n = 0;
-	SHA2_CTX ctx;
+	struct hash hash;
 
 	if (digest != NULL)
-		SHA256Init(&ctx);
+		hash_begin(&hash);
 	while ((all || !l->done) && at < f->size) {
 		if ((n = view(f, &block, OUT_BLOCK, at, &bytes)) <= 0)
 			break;
 		if (digest != NULL)
-			SHA256Update(&ctx, bytes, (size_t)n);
+			hash_add(&hash, bytes, (size_t)n);
 		if (scan != NULL)
 			text_scan(scan, bytes, (size_t)n);
 		pass_lines(l, bytes, (size_t)n);
@@ -207,7 +207,7 @@ look(struct tool *t, const struct path *p, const struct file *f, int all,
 		end_line(l, l->at);
 	free(block);
 	if (digest != NULL)
-		SHA256End(&ctx, digest->text);
+		hash_end(&hash, digest);
 	return (n == -1 ? fail(t, p, errno) : 0);
 }
 

@@ -4,13 +4,13 @@
 #include <sys/stat.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "hash.h"
 #include "out.h"
 #include "replace.h"
 #include "tool.h"
@@ -33,13 +33,13 @@ static int
 from_stdin(struct tool *t, const struct path *p, int fd, struct content *c)
 {
 	char *block;
-	SHA2_CTX ctx;
+	struct hash hash;
 	ssize_t n;
 	int ok = 0;
 
 	if ((block = malloc(OUT_BLOCK)) == NULL)
 		return (tool_fail(t, TOOL_IO, "out of memory"));
-	SHA256Init(&ctx);
+	hash_begin(&hash);
 	while (ok == 0 && (n = fd_read(STDIN_FILENO, block,
 	    OUT_BLOCK)) != 0) {
 		if (n == -1)
@@ -48,12 +48,11 @@ from_stdin(struct tool *t, const struct path *p, int fd, struct content *c)
 		else if (fd_write(fd, block, (size_t)n) == -1)
 			ok = fail(t, p, errno);
 		else {
-			SHA256Update(&ctx, (const uint8_t *)block,
-			    (size_t)n);
+			hash_add(&hash, block, (size_t)n);
 			c->size += (uint64_t)n;
 		}
 	}
-	SHA256End(&ctx, c->digest.text);
+	hash_end(&hash, &c->digest);
 	free(block);
 	return (ok);
 }

@@ -124,16 +124,16 @@ class Fuzz(Base):
         self.furnish_inside()
         self.i.bash(
             "mkdir -p a/b/c deep ~/h; echo one >a/f; echo two >a/b/g; "
-            "ln -s ../src-evil evil; ln -s %s abs; ln -s / root; "
-            "ln -s /proc/self/root procroot; ln -s /proc/self/cwd cwd; "
-            "ln -s a inside; ln -s loop loop; ln -s /nowhere dangling; "
-            "ln -s ../src-evil/made makes; ln -s /proc/1/root one; "
-            "ln -s /tmp/evil near; ln -s /tmp/evil/made nearly; "
-            "ln -s ../../../../../../../../tmp/evil/secret rel; "
-            "ln -s ~/h home; ln -s /etc/passwd passwd; mkfifo pipe; "
-            "touch $'new\\nline' $'\\xff\\xfe' '-n' '  ' $'\\e[2J'; "
+            "ln -sfn ../src-evil evil; ln -sfn %s abs; ln -sfn / root; "
+            "ln -sfn /proc/self/root procroot; ln -sfn /proc/self/cwd cwd; "
+            "ln -sfn a inside; ln -sfn loop loop; ln -sfn /nowhere dangling; "
+            "ln -sfn ../src-evil/made makes; ln -sfn /proc/1/root one; "
+            "ln -sfn /tmp/evil near; ln -sfn /tmp/evil/made nearly; "
+            "ln -sfn ../../../../../../../../tmp/evil/secret rel; "
+            "ln -sfn ~/h home; ln -sfn /etc/passwd passwd; mkfifo pipe; "
+            "touch $'new\\nline' $'\\xff\\xfe' './-n' '  ' $'\\e[2J'; "
             "d=deep; for i in $(seq 60); do d=$d/%s; done; mkdir -p $d; "
-            "ln a/f hard" % (self.outside, "x" * 40),
+            "ln -f a/f hard" % (self.outside, "x" * 40),
             session=self.s)
 
     def parts(self):
