@@ -32,7 +32,7 @@ conn_room(struct conn *c)
 
 static void
 put_head(struct conn *c, int status, const char *type, int64_t length,
-    unsigned retry)
+    unsigned retry, const char *fields)
 {
 	struct evbuffer *out = conn_output(c);
 
@@ -51,7 +51,7 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
 		evbuffer_add_printf(out, "Retry-After: %u\r\n", retry);
 	if (status == 405)
 		evbuffer_add_printf(out, "Allow: %s\r\n", route_allow(c));
-	evbuffer_add_printf(out, "%s\r\n",
+	evbuffer_add_printf(out, "%s%s\r\n", fields,
 	    c->close ? "Connection: close\r\n" : "");
 	c->chunked = length < 0;
 }
@@ -59,7 +59,14 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
 void
 conn_begin(struct conn *c, int status, const char *type, int64_t length)
 {
-	put_head(c, status, type, length, 0);
+	put_head(c, status, type, length, 0, "");
+}
+
+void
+conn_begin_with(struct conn *c, int status, const char *type,
+    int64_t length, const char *fields)
+{
+	put_head(c, status, type, length, 0, fields);
 }
 
 void
@@ -74,7 +81,7 @@ static void
 put_json(struct conn *c, int status, unsigned retry, const char *json,
     size_t n)
 {
-	put_head(c, status, "application/json", (int64_t)n, retry);
+	put_head(c, status, "application/json", (int64_t)n, retry, "");
 	evbuffer_add(conn_output(c), json, n);
 	conn_answered(c);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "call_internal.h"
 #include "codec.h"
 #include "conn.h"
@@ -16,6 +17,7 @@
 #include "output.h"
 #include "policy.h"
 #include "request.h"
+#include "tools.h"
 
 enum { FD_ARGUMENTS, FD_STDOUT, FD_STDERR, FD_STDIN, NFDS };
 
@@ -72,7 +74,8 @@ make_input(struct call *call, const struct request *q, int *theirs)
 }
 
 static struct call *
-make_call(struct conn *c, const struct request *q)
+make_call(struct conn *c, const struct request *q,
+    const struct stream_sink *sink)
 {
 	struct call *call;
 	int i;
@@ -93,9 +96,11 @@ make_call(struct conn *c, const struct request *q)
 	call->wants_events = c->head.wants_events;
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
+	call->sink = sink;
 	call->since = call_now();
-	if ((call->who = strdup(c->who)) == NULL) {
-		free(call);
+	if ((call->who = strdup(c->who)) == NULL ||
+	    (tools_has_body(q->tool) && (call->body = body_new()) == NULL)) {
+		call_free(call);
 		return (NULL);
 	}
 	return (call);
@@ -104,10 +109,17 @@ make_call(struct conn *c, const struct request *q)
 void
 call_ask(struct conn *c, const char *session, const struct request *q)
 {
+	call_ask_sink(c, session, q, NULL);
+}
+
+void
+call_ask_sink(struct conn *c, const char *session, const struct request *q,
+    const struct stream_sink *sink)
+{
 	int fds[NFDS] = { -1, -1, -1, -1 }, i;
 	struct call *call;
 
-	if ((call = make_call(c, q)) == NULL) {
+	if ((call = make_call(c, q, sink)) == NULL) {
 		conn_error(c, API_INTERNAL, "memory for a call");
 		return;
 	}

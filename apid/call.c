@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "body.h"
 #include "call_internal.h"
 #include "conn.h"
 #include "feed.h"
@@ -96,6 +97,7 @@ call_free(struct call *call)
 	for (i = 0; i < STREAMS; i++)
 		output_free(&call->out[i]);
 	feed_free(call->feed);
+	body_free(call->body);
 	kept_free(&call->kept);
 	ring_free(&call->ring);
 	if (call->drain != NULL)
@@ -175,6 +177,25 @@ recharge(struct call *call, uint64_t charge)
 	call->charge = charge;
 }
 
+/* What a running call costs: its output, and the result that comes in. */
+static uint64_t
+cost(const struct call *call)
+{
+	return (kept_bytes(&call->kept) +
+	    (call->body != NULL ? call->body->size : 0));
+}
+
+int
+call_keep_result(struct call *call)
+{
+	uint64_t now = cost(call);
+
+	if (now > call->charge && !make_room(now - call->charge, call))
+		return (0);
+	recharge(call, cost(call));
+	return (1);
+}
+
 void
 call_keep(struct call *call, int stream, struct chunk *c, uint32_t off,
     uint32_t len)
@@ -183,7 +204,7 @@ call_keep(struct call *call, int stream, struct chunk *c, uint32_t off,
 		kept_add(&call->kept, stream, c, off, len);
 	else
 		kept_skip(&call->kept, stream, len);
-	recharge(call, kept_bytes(&call->kept));
+	recharge(call, cost(call));
 }
 
 static void
@@ -308,7 +329,9 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 	memcpy(call->session_id, t->session, sizeof(call->session_id));
 	call->principal = t->principal;
 	call->killed = t->killed;
-	call->kept.limit = t->kept;
+	/* What goes to a sink as it comes is kept by whoever is behind it. */
+	call->kept.limit = call->sink != NULL && call->sink->bytes != NULL ?
+	    0 : t->kept;
 	call->state = CALL_QUEUED;
 	TAILQ_INSERT_TAIL(&live, call, entry);
 	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
@@ -318,11 +341,13 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 		output_enable(&call->out[i]);
 	if (c == NULL) {
 		/* The one that would have taken the output is gone. */
-		if (call->wants_events)
+		if (call->wants_events || call->sink != NULL)
 			call->consumer_state = CONSUMER_LEFT;
 		return;
 	}
-	if (call->wants_events)
+	if (call->sink != NULL)
+		stream_sink(c, call, call->sink);
+	else if (call->wants_events)
 		stream_call(c, call, 0);
 	else
 		result_wait(c, call, call->wait_ms);
@@ -399,7 +424,9 @@ call_finish(struct call *call)
 	TAILQ_INSERT_TAIL(&finished, call, entry);
 	if (!evtimer_pending(expiry, NULL))
 		evtimer_add(expiry, &tv);
-	recharge(call, kept_bytes(&call->kept) + call->ring.bytes + OVERHEAD);
+	/* The record is there twice: the last event is the same. */
+	recharge(call, kept_bytes(&call->kept) + call->ring.bytes + OVERHEAD +
+	    2 * strlen(call->record));
 	call_event(call, EVENT_FINISHED, strdup(call->record));
 	result_wake(call);
 	if (over && call->session != NULL)

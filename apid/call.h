@@ -14,11 +14,13 @@
 #include "limits.h"
 #include "ring.h"
 
+struct body;
 struct conn;
 struct feed;
 struct reader;
 struct request;
 struct session;
+struct stream_sink;
 struct waiter;
 
 enum call_state {
@@ -64,6 +66,7 @@ struct call {
 	/* How the asker wants to be answered. */
 	int			 wants_events;
 	uint32_t		 wait_ms;
+	const struct stream_sink *sink;	/* instead of both; or NULL */
 
 	/* Output. */
 	struct output		 out[STREAMS];
@@ -79,6 +82,7 @@ struct call {
 	uint64_t		 charge;	/* against output-kept-all */
 
 	struct feed		*feed;		/* streamed stdin, or NULL */
+	struct body		*body;		/* its stderr; or NULL */
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
@@ -104,6 +108,9 @@ int64_t	call_now(void);
 
 /* Makes pipes and memfds and asks policyd; answers errors itself. */
 void	call_ask(struct conn *, const char *session, const struct request *);
+/* The same for one whose output and end a sink takes. */
+void	call_ask_sink(struct conn *, const char *session,
+	    const struct request *, const struct stream_sink *);
 
 /* policyd's words on a call, in this order. */
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
@@ -129,6 +136,8 @@ void	call_announce(struct call *, struct event_row *);
 /* Keeps output for the result as far as all calls' bound allows. */
 void	call_keep(struct call *, int stream, struct chunk *, uint32_t off,
 	    uint32_t len);
+/* The same for a body's result, of which more came; 0 if there's no room. */
+int	call_keep_result(struct call *);
 void	call_output_end(struct call *);	/* a pipe is at its end */
 /* The last: sums up, tells the readers and those who wait. */
 void	call_finish(struct call *);

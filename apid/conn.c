@@ -142,6 +142,7 @@ read_head(struct conn *c)
 	}
 	evbuffer_drain(in, used);
 	c->close = c->head.close;
+	c->chunked = 0;
 	c->body_left = c->head.length;
 	if (route_find(c) == -1)
 		return (1);
@@ -296,6 +297,15 @@ conn_answered(struct conn *c)
 	c->state = CONN_FLUSH;
 	c->stalled = 0;
 	set_timer(c, CONN_TICK);
+}
+
+void
+conn_cut(struct conn *c)
+{
+	c->close = 1;
+	conn_answered(c);
+	if (evbuffer_get_length(conn_output(c)) == 0)
+		linger(c);
 }
 
 /* The client has read the whole answer. */

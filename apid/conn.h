@@ -76,6 +76,7 @@ struct conn {
 	size_t			 scanned;
 	const struct route	*route;
 	char			 id[ID_SIZE];	/* the one in its path, or "" */
+	const char		*rest;		/* of the path, after that */
 	char			*body;
 	size_t			 body_size;
 	uint64_t		 body_left;	/* not read yet */
@@ -129,9 +130,14 @@ void	conn_error_retry(struct conn *, enum api_error, unsigned seconds,
 /* An answer in parts: begin, put, end.  length -1: chunked. */
 void	conn_begin(struct conn *, int status, const char *type,
 	    int64_t length);
+/* The same with header fields more, each with its CRLF. */
+void	conn_begin_with(struct conn *, int status, const char *type,
+	    int64_t length, const char *fields);
 struct evbuffer *conn_output(struct conn *);
 /* 1 if more may be put now. */
 int	conn_room(struct conn *);
 void	conn_end(struct conn *);
+/* The answer can't be finished, which its reader shall see. */
+void	conn_cut(struct conn *);
 
 #endif

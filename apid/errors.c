@@ -33,7 +33,8 @@ static const struct {
 	{ 429, "Too Many Requests" },
 	{ 500, "Internal Server Error" },
 	{ 501, "Not Implemented" },
-	{ 503, "Service Unavailable" }
+	{ 503, "Service Unavailable" },
+	{ 507, "Insufficient Storage" }
 };
 
 const char *

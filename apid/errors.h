@@ -20,7 +20,8 @@ ROW(TOO_MANY,		"too_many",		429)		\
 ROW(BUDGET,		"budget_exhausted",	429)		\
 ROW(INTERNAL,		"internal",		500)		\
 ROW(NOT_BUILT,		"not_built",		501)		\
-ROW(UNAVAILABLE,	"unavailable",		503)
+ROW(UNAVAILABLE,	"unavailable",		503)		\
+ROW(NO_SPACE,		"no_space",		507)
 
 enum api_error {
 #define ROW(sym, code, status)	API_##sym,

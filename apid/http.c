@@ -274,8 +274,9 @@ read_target(struct reader *r, struct span target)
 			    "request's target that has no place there"));
 	path = span_cut(&target, '?');
 	if (path.n >= HTTP_PATH_MAX || target.n >= HTTP_QUERY_MAX)
-		return (bad(r, API_BAD_REQUEST, "the request's path or query "
-		    "is over %d bytes", HTTP_PATH_MAX - 1));
+		return (bad(r, API_BAD_REQUEST, "the request's path is over "
+		    "%d bytes, or its query over %d", HTTP_PATH_MAX - 1,
+		    HTTP_QUERY_MAX - 1));
 	memcpy(r->head->path, path.p, path.n);
 	r->head->path[path.n] = '\0';
 	memcpy(r->head->query, target.p, target.n);
@@ -411,6 +412,27 @@ http_query_number(const struct http_head *head, const char *name,
 		key = span_cut(&pair, '=');
 		if (key.n == strlen(name) && memcmp(key.p, name, key.n) == 0)
 			return (span_number(pair, value) == -1 ? -1 : 1);
+	}
+	return (0);
+}
+
+int
+http_query_text(const struct http_head *head, const char *name, char *dst,
+    size_t size)
+{
+	struct span rest = { head->query, strlen(head->query) };
+	struct span pair, key;
+
+	while (rest.n > 0) {
+		pair = span_cut(&rest, '&');
+		key = span_cut(&pair, '=');
+		if (key.n != strlen(name) || memcmp(key.p, name, key.n) != 0)
+			continue;
+		if (pair.n >= size)
+			return (-1);
+		memcpy(dst, pair.p, pair.n);
+		dst[pair.n] = '\0';
+		return (1);
 	}
 	return (0);
 }

@@ -16,7 +16,8 @@
 #include "errors.h"
 
 #define HTTP_HEAD_MAX	16384	/* bytes, the empty line included */
-#define HTTP_PATH_MAX	1024	/* bytes of the path, NUL included */
+/* Bytes of the path, NUL included: one of PATH_MAX may be all escapes. */
+#define HTTP_PATH_MAX	12544
 #define HTTP_QUERY_MAX	1024	/* the same of the query */
 #define HTTP_FIELDS_MAX	100	/* header fields */
 
@@ -59,6 +60,12 @@ enum http_result http_head_read(const uint8_t *, size_t size,
  */
 int	http_query_number(const struct http_head *, const char *name,
 	    uint64_t *value);
+/*
+ * The same as text, with a NUL and as it stands: -1 if it has no room in size
+ * bytes.
+ */
+int	http_query_text(const struct http_head *, const char *name, char *,
+	    size_t size);
 /*
  * Checks that the query has no names but those in the list that ends in NULL,
  * and none twice.  NULL, or the first name that is wrong, cut to size bytes.

@@ -8,10 +8,10 @@
 
 /*
  * Counts before anything is built: a value costs jansson some 60 bytes, and
- * may take one byte of the body.  What is not JSON is the parser's to say.
+ * may take one byte of the body.
  */
-static int
-within_bounds(const char *p, size_t size, struct http_bad *bad)
+int
+json_within(const char *p, size_t size, size_t levels, size_t most)
 {
 	size_t i, depth = 0, values = 1;
 	int in_string = 0;
@@ -44,13 +44,8 @@ within_bounds(const char *p, size_t size, struct http_bad *bad)
 		default:
 			break;
 		}
-		if (depth > JSON_DEPTH_MAX || values > JSON_VALUES_MAX) {
-			bad->code = API_BAD_REQUEST;
-			(void)snprintf(bad->why, sizeof(bad->why),
-			    "the body has more than %d levels or %d values",
-			    JSON_DEPTH_MAX, JSON_VALUES_MAX);
+		if (depth > levels || values > most)
 			return (0);
-		}
 	}
 	return (1);
 }
@@ -61,9 +56,13 @@ json_read(const char *p, size_t size, struct http_bad *bad)
 	json_error_t error;
 	json_t *j;
 
-	if (!within_bounds(p, size, bad))
-		return (NULL);
 	bad->code = API_BAD_REQUEST;
+	if (!json_within(p, size, JSON_DEPTH_MAX, JSON_VALUES_MAX)) {
+		(void)snprintf(bad->why, sizeof(bad->why),
+		    "the body has more than %d levels or %d values",
+		    JSON_DEPTH_MAX, JSON_VALUES_MAX);
+		return (NULL);
+	}
 	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, &error);
 	if (j == NULL) {
 		(void)snprintf(bad->why, sizeof(bad->why),

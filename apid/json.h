@@ -18,6 +18,12 @@
  */
 json_t	*json_read(const char *, size_t, struct http_bad *);
 
+/*
+ * 1 if a text has no more levels and values than that; 0 if it has.  What is
+ * not JSON is the parser's to say.
+ */
+int	json_within(const char *, size_t size, size_t levels, size_t values);
+
 /* Compact, with a NUL; NULL when memory is out (or text is not UTF-8). */
 char	*json_text(const json_t *);
 

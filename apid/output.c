@@ -6,9 +6,11 @@
 #include <sys/ioctl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "call.h"
 #include "log.h"
 #include "output.h"
@@ -157,7 +159,8 @@ static void
 check_killed(struct call *call)
 {
 	uint64_t total = call->kept.stream[STREAM_STDOUT].total +
-	    call->kept.stream[STREAM_STDERR].total;
+	    call->kept.stream[STREAM_STDERR].total +
+	    (call->body != NULL ? call->body->total : 0);
 
 	if (call->stopped || call->state >= CALL_ENDED ||
 	    total < call->killed || WITHOUT(output_limit))
@@ -170,6 +173,42 @@ check_killed(struct call *call)
 
 /* ---- reading ---- */
 
+/* Whether it is a result that comes here, and no output. */
+static int
+is_result(const struct output *o)
+{
+	return (o->stream == STREAM_STDERR && o->call->body != NULL);
+}
+
+static int
+read_result(struct output *o)
+{
+	struct call *call = o->call;
+	int r = body_read(call->body, o->fd);
+
+	if (r == 1 && !call_keep_result(call))
+		body_drop(call->body);
+	check_killed(call);
+	return (r);
+}
+
+/* The result is whole: the message of an error in it is output after all. */
+static void
+end_result(struct output *o)
+{
+	size_t size;
+	char *words = body_end(o->call->body, &size);
+
+	if (words == NULL)
+		return;
+	chunk_unref(o->chunk);
+	if ((o->chunk = chunk_new(size)) != NULL) {
+		memcpy(o->chunk->data, words, size);
+		take(o, (uint32_t)size);
+	}
+	free(words);
+}
+
 static void
 close_pipe(struct output *o)
 {
@@ -177,6 +216,8 @@ close_pipe(struct output *o)
 
 	if (o->fd == -1)
 		return;
+	if (is_result(o))
+		end_result(o);
 	/* A character whose rest never came is no text. */
 	if (o->held > 0)
 		emit(o, o->held, 0, &scan);
@@ -196,6 +237,8 @@ read_once(struct output *o)
 	struct chunk *c;
 	ssize_t n;
 
+	if (is_result(o))
+		return (read_result(o));
 	if (!make_room(o->call)) {
 		event_del(o->ev);
 		o->paused = 1;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "body.h"
 #include "call.h"
 #include "conn.h"
 #include "json.h"
@@ -157,6 +158,8 @@ result_seal(struct call *call)
 	    count(kept_dropped(k, 1))));
 	json_object_set_new(j, "cut", pair(cut_at(call, 0),
 	    cut_at(call, 1)));
+	if (call->body != NULL)
+		body_seal(call->body, j);
 	if ((call->record = json_text(j)) == NULL)
 		fatalx("call %s: memory for its record", call->id);
 	json_decref(j);

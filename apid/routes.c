@@ -4,12 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files.h"
 #include "routes.h"
 #include "without.h"
 
 static const char *const page[] = { "cursor", "limit", NULL };
 static const char *const audit_page[] = { "after", "limit", NULL };
 static const char *const waiting[] = { "wait_ms", NULL };
+static const char *const fetching[] = { "format", "timeout_ms", NULL };
+static const char *const putting[] = {
+	"expect", "parents", "timeout_ms", NULL
+};
 static const char *const feeding[] = { "eof", NULL };
 
 static const struct route routes[] = {
@@ -32,6 +37,10 @@ static const struct route routes[] = {
 	    route_neuron_get },
 	{ "DELETE", "/v1/neurons/{n}", ON_AGENT, BODY_NONE, 0, NULL,
 	    route_neuron_end },
+	{ "GET", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_NONE, 0,
+	    fetching, route_file_get },
+	{ "PUT", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_BYTES, 0,
+	    putting, route_file_put },
 	{ "GET", "/v1/sessions", ON_BOTH, BODY_NONE, 0, page,
 	    route_sessions },
 	{ "POST", "/v1/sessions", ON_AGENT, BODY_JSON, 0, NULL,
@@ -67,16 +76,22 @@ static const struct route routes[] = {
  * must be one in form, else no route matches: it is not found.
  */
 static int
-path_matches(const char *pattern, const char *path, char id[ID_SIZE])
+path_matches(const char *pattern, const char *path, char id[ID_SIZE],
+    const char **rest)
 {
 	size_t n;
 
 	id[0] = '\0';
+	*rest = "";
 	while (*pattern != '\0') {
 		if (*pattern != '{') {
 			if (*pattern++ != *path++)
 				return (0);
 			continue;
+		}
+		if (pattern[1] == '*') {
+			*rest = path;
+			return (1);
 		}
 		n = strcspn(path, "/");
 		if (n >= ID_SIZE)
@@ -103,12 +118,13 @@ route_allow(const struct conn *c)
 {
 	static char allow[64];
 	char id[ID_SIZE];
+	const char *rest;
 	size_t i, n = 0;
 
 	allow[0] = '\0';
 	for (i = 0; i < NROUTES; i++)
 		if (here(&routes[i]) &&
-		    path_matches(routes[i].path, c->head.path, id))
+		    path_matches(routes[i].path, c->head.path, id, &rest))
 			n += (size_t)snprintf(allow + n, sizeof(allow) - n,
 			    "%s%s", n > 0 ? ", " : "", routes[i].method);
 	return (allow);
@@ -141,7 +157,8 @@ check_body(struct conn *c)
 		    (unsigned long long)most);
 		return (-1);
 	}
-	if (c->route->body != BODY_RAW && h->type != HTTP_TYPE_JSON) {
+	if (c->route->body != BODY_RAW && c->route->body != BODY_BYTES &&
+	    h->type != HTTP_TYPE_JSON) {
 		conn_error(c, API_BAD_REQUEST,
 		    "Content-Type: application/json is needed");
 		return (-1);
@@ -153,14 +170,14 @@ int
 route_find(struct conn *c)
 {
 	const struct route *r = NULL;
-	const char *stray;
+	const char *stray, *rest;
 	char id[ID_SIZE], name[64];
 	int known = 0;
 	size_t i;
 
 	for (i = 0; i < NROUTES && r == NULL; i++) {
 		if (!here(&routes[i]) ||
-		    !path_matches(routes[i].path, c->head.path, id))
+		    !path_matches(routes[i].path, c->head.path, id, &rest))
 			continue;
 		known = 1;
 		if (strcmp(routes[i].method, c->head.method) == 0)
@@ -178,6 +195,7 @@ route_find(struct conn *c)
 		return (-1);
 	}
 	memcpy(c->id, id, sizeof(c->id));
+	c->rest = rest;
 	stray = http_query_stray(&c->head, r->query, name, sizeof(name));
 	if (stray != NULL) {
 		conn_error(c, API_BAD_REQUEST, "the query's \"%s\" is unknown "

@@ -10,6 +10,7 @@ enum route_body {
 	BODY_NONE,	/* none, or a Content-Length of 0 */
 	BODY_EMPTY,	/* that, or a small object: {} is what many send */
 	BODY_JSON,	/* application/json, read before the handler runs */
+	BODY_BYTES,	/* of any type, read before the handler runs */
 	BODY_RAW	/* the handler takes it as it comes */
 };
 
@@ -19,7 +20,8 @@ enum route_body {
 
 struct route {
 	const char	*method;
-	const char	*path;		/* "{n}", "{s}", "{c}": an id */
+	const char	*path;		/* "{n}", "{s}", "{c}": an id; "{*}":
+					 * the rest, which may be empty */
 	unsigned	 planes;
 	enum route_body	 body;
 	int		 anybody;	/* needs no identity */

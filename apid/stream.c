@@ -9,6 +9,7 @@
 #include "json.h"
 #include "log.h"
 #include "output.h"
+#include "policy.h"
 #include "stream.h"
 #include "text.h"
 #include "without.h"
@@ -31,6 +32,7 @@ struct reader {
 	struct call		*call;		/* or session, never both */
 	struct session		*session;
 	uint64_t		 next;		/* id or number */
+	const struct stream_sink *sink;		/* NULL: events */
 };
 
 static LIST_HEAD(, session) sessions = LIST_HEAD_INITIALIZER(sessions);
@@ -42,6 +44,12 @@ static void	reader_gone(struct conn *, void *);
 static const struct conn_ops reader_ops = {
 	.writable = reader_writable,
 	.tick = reader_tick,
+	.gone = reader_gone,
+	.patience = PATIENCE
+};
+
+static const struct conn_ops sink_ops = {
+	.writable = reader_writable,
 	.gone = reader_gone,
 	.patience = PATIENCE
 };
@@ -103,6 +111,13 @@ put_event(struct reader *r, const struct call *call,
 	char fields[FIELDS_MAX];
 	size_t n;
 
+	if (r->sink != NULL) {
+		if (e->kind == EVENT_OUTPUT && e->stream == STREAM_STDOUT &&
+		    r->sink->bytes != NULL)
+			r->sink->bytes(r->conn, r->call, e->chunk->data +
+			    e->off, e->len);
+		return;
+	}
 	if (e->kind == EVENT_OUTPUT) {
 		put_output(r->conn, call, e, id);
 		return;
@@ -271,12 +286,21 @@ reader_at_end(const struct reader *r)
 	return (r->call->state == CALL_FINISHED);
 }
 
+/* The sink answers: from here on the connection is nobody's. */
+static void
+end_sink(struct conn *c, struct call *call, const struct stream_sink *sink)
+{
+	conn_release(c);
+	sink->end(c, call);
+}
+
 /* Sends as much as there is and the client may have. */
 static void
 reader_pump(struct reader *r)
 {
 	const struct event_row *e;
 	struct conn *c = r->conn;
+	const struct stream_sink *sink = r->sink;
 	struct call *call = r->call;
 	int progress = 0;
 
@@ -288,10 +312,13 @@ reader_pump(struct reader *r)
 			if (!reader_at_end(r))
 				break;
 			reader_free(r);
-			conn_end(c);
+			if (sink == NULL)
+				conn_end(c);
+			else
+				end_sink(c, call, sink);
 			return;
 		}
-		if ((r->session != NULL ? e->number : e->id) > r->next)
+		if (sink == NULL && (r->session != NULL ? e->number : e->id) > r->next)
 			put_gap(r, r->session != NULL ? e->number : e->id);
 		put_event(r, call, e);
 		r->next = (r->session != NULL ? e->number : e->id) + 1;
@@ -328,8 +355,25 @@ reader_tick(struct conn *c, void *arg)
 static void
 reader_gone(struct conn *c, void *arg)
 {
-	(void)c;
-	reader_free(arg);
+	struct reader *r = arg;
+
+	if (r->sink != NULL && r->sink->cancels &&
+	    r->call->state < CALL_ENDED)
+		policy_stop(c->handle, STOP_CANCELLED, r->call->id);
+	reader_free(r);
+}
+
+/* Flow "block" waits for one reader, and holds up the program for it. */
+static void
+reader_join(struct reader *r, struct call *call)
+{
+	r->call = call;
+	TAILQ_INSERT_TAIL(&call->readers, r, entry);
+	if (call->block && call->consumer_state == CONSUMER_AWAITED) {
+		call->consumer = r;
+		call->consumer_state = CONSUMER_HERE;
+	}
+	reader_pump(r);
 }
 
 static struct reader *
@@ -358,13 +402,21 @@ stream_call(struct conn *c, struct call *call, uint64_t after)
 		return;
 	}
 	r = reader_new(c, after);
-	r->call = call;
-	TAILQ_INSERT_TAIL(&call->readers, r, entry);
-	if (call->block && call->consumer_state == CONSUMER_AWAITED) {
-		call->consumer = r;
-		call->consumer_state = CONSUMER_HERE;
-	}
-	reader_pump(r);
+	reader_join(r, call);
+}
+
+void
+stream_sink(struct conn *c, struct call *call, const struct stream_sink *sink)
+{
+	struct reader *r;
+
+	if ((r = calloc(1, sizeof(*r))) == NULL)
+		fatal("reader");
+	r->conn = c;
+	r->next = 1;
+	r->sink = sink;
+	conn_hold(c, &sink_ops, r);
+	reader_join(r, call);
 }
 
 void

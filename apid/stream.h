@@ -17,6 +17,20 @@ void	stream_session(struct conn *, const char *session, int latest,
 void	stream_record(struct conn *, const char *id, const char *json,
 	    size_t n);
 
+/*
+ * One who is given a call's stdout as it is, and its end; instead of events.
+ */
+struct stream_sink {
+	/* NULL: wants no output. */
+	void	(*bytes)(struct conn *, struct call *, const uint8_t *,
+		    size_t);
+	/* The call is finished: answers, or ends the answer. */
+	void	(*end)(struct conn *, struct call *);
+	int	 cancels;	/* the call ends when its client leaves */
+};
+/* Before the first event is gone. */
+void	stream_sink(struct conn *, struct call *, const struct stream_sink *);
+
 /* 1 if a reader has taken the event of that id. */
 int	stream_has_sent(const struct reader *, uint64_t id);
 /* A call has a new event. */

@@ -93,10 +93,19 @@ tools_abort(void)
 	coming = NULL;
 }
 
+int
+tools_has_body(const char *name)
+{
+	return (json_is_string(json_object_get(json_object_get(in_force, name),
+	    "body")));
+}
+
 char *
 tools_merge(const char *json, size_t n, size_t *size)
 {
-	static const char *const members[] = { "description", "input_schema" };
+	static const char *const members[] = {
+		"description", "input_schema", "output_schema"
+	};
 	json_t *j = json_loadb(json, n, 0, NULL), *tool, *mine, *v;
 	const char *name;
 	char *text = NULL;

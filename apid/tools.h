@@ -14,9 +14,12 @@ struct slice;
 int	tools_read(struct slice *);
 void	tools_commit(void);
 void	tools_abort(void);
+/* 1 if the tool is a body of neuron-tool. */
+int	tools_has_body(const char *name);
 
 /*
- * policyd's {"tools": [...]} with description and input_schema added to each.
+ * policyd's {"tools": [...]} with description and schemas added to each;
+ * output_schema is null where none is declared.
  * NULL if that is no such list.
  */
 char	*tools_merge(const char *json, size_t n, size_t *size);

@@ -14,7 +14,9 @@
 static int
 encodable(const struct runblock *rb)
 {
-	return (rb->argc >= 1 && rb->argc <= RUNBLOCK_ARGS_MAX &&
+	int body = (rb->flags & RUNBLOCK_F_BODY) != 0;
+
+	return (rb->argc >= 1 && rb->argc <= (body ? 1 : RUNBLOCK_ARGS_MAX) &&
 	    rb->envc <= RUNBLOCK_ENV_MAX &&
 	    (rb->cwd == NULL || strlen(rb->cwd) < PATH_BYTES_MAX));
 }
@@ -46,7 +48,8 @@ runblock_encode(const struct runblock *rb)
 		errno = E2BIG;
 		return (-1);
 	}
-	if ((enc = enc_new(RUNBLOCK_MAX)) == NULL)
+	if ((enc = enc_new(rb->flags & RUNBLOCK_F_BODY ?
+	    RUNBLOCK_BODY_MAX : RUNBLOCK_MAX)) == NULL)
 		return (-1);
 	enc_u16(enc, RUNBLOCK_VERSION);
 	enc_u32(enc, rb->flags);
@@ -54,6 +57,8 @@ runblock_encode(const struct runblock *rb)
 	if (put_strings(enc, rb->argv, rb->argc) == -1 ||
 	    put_strings(enc, rb->env, rb->envc) == -1)
 		goto out;
+	if (rb->flags & RUNBLOCK_F_BODY)
+		enc_bytes(enc, rb->args, rb->args_size);
 	if ((errno = enc_error(enc)) != 0) {
 		if (errno == EMSGSIZE)
 			errno = E2BIG;
@@ -112,15 +117,16 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	*why = "out of memory";
 	if ((rb = calloc(1, sizeof(*rb))) == NULL)
 		return (NULL);
-	*why = "over its bound";
-	if (size > RUNBLOCK_MAX)
-		goto bad;
 	dec_init(&dec, bytes, size);
 	*why = "of another version";
 	if (dec_u16(&dec) != RUNBLOCK_VERSION)
 		goto bad;
 	*why = "with flags that are not defined";
-	if ((rb->flags = dec_u32(&dec)) != 0)
+	if (((rb->flags = dec_u32(&dec)) & ~RUNBLOCK_FLAGS) != 0)
+		goto bad;
+	*why = "over its bound";
+	if (size > (rb->flags & RUNBLOCK_F_BODY ?
+	    RUNBLOCK_BODY_MAX : RUNBLOCK_MAX))
 		goto bad;
 	*why = "cut, too long or malformed";
 	if ((rb->cwd = dec_strdup(&dec, PATH_BYTES_MAX - 1)) == NULL)
@@ -130,10 +136,17 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	if (rb->argv == NULL)
 		goto bad;
 	rb->env = get_strings(&dec, RUNBLOCK_ENV_MAX, ARGUMENT_MAX, &rb->envc);
-	if (rb->env == NULL || dec_end(&dec) == -1)
+	if (rb->env == NULL)
+		goto bad;
+	if (rb->flags & RUNBLOCK_F_BODY)
+		rb->args = dec_bytes(&dec, &rb->args_size);
+	if (dec_end(&dec) == -1)
 		goto bad;
 	*why = "without a program";
 	if (rb->argc == 0 || rb->argv[0][0] == '\0')
+		goto bad;
+	*why = "with more than the name of a body";
+	if ((rb->flags & RUNBLOCK_F_BODY) && rb->argc != 1)
 		goto bad;
 	*why = "with an environment entry that is not NAME=VALUE";
 	if (!env_form_ok(rb))

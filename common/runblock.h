@@ -4,6 +4,11 @@
  *
  *	u16 version, u32 flags, S working directory ("" for the default),
  *	u32 argc, S argv..., u32 envc, S "NAME=VALUE"...
+ *	with RUNBLOCK_F_BODY: S the arguments, JSON
+ *
+ * With RUNBLOCK_F_BODY the program is neuron-tool and argv[0] the name of one
+ * of its bodies, which is handed the block and reads the arguments itself:
+ * PID 1 does not look at them.
  */
 #ifndef MYELIN_RUNBLOCK_H
 #define MYELIN_RUNBLOCK_H
@@ -13,24 +18,34 @@
 
 #define RUNBLOCK_VERSION	1
 #define RUNBLOCK_MAX		(2 * 1024 * 1024)	/* bytes, all told */
+/* With a body's arguments: as many as "body", the limit, can ever allow. */
+#define RUNBLOCK_BODY_MAX	(258 * 1024 * 1024)
 #define RUNBLOCK_ARGS_MAX	4096
 #define RUNBLOCK_ENV_MAX	256
 
+#define RUNBLOCK_F_BODY		0x1U
+#define RUNBLOCK_FLAGS		RUNBLOCK_F_BODY
+
 struct runblock {
-	uint32_t	 flags;		/* none defined yet: 0 */
+	uint32_t	 flags;		/* RUNBLOCK_F_* */
 	char		*cwd;
 	uint32_t	 argc;
 	char		**argv;		/* NULL-terminated */
 	uint32_t	 envc;
 	char		**env;		/* NULL-terminated */
+	/* With RUNBLOCK_F_BODY, else NULL; not terminated by a NUL.  Of a
+	 * decoded block a view: valid as long as the bytes are. */
+	const uint8_t	*args;
+	size_t		 args_size;
 };
 
 /* A sealed memfd that holds rb, or -1 with errno (E2BIG: over a bound). */
 int	runblock_encode(const struct runblock *rb);
 
 /*
- * Decodes size bytes.  Everything is bounded and checked: argc at least 1,
- * no NUL inside a string, every environment entry of the form NAME=VALUE.
+ * Decodes size bytes.  Everything is bounded and checked: argc at least 1 (with
+ * a body exactly 1), no NUL inside a string, every environment entry of the
+ * form NAME=VALUE.
  * Returns a block to be freed with runblock_free, or NULL and a reason.
  */
 struct runblock *runblock_decode(const uint8_t *, size_t size,

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += judged/libjudged.a
 judged_libjudged_a_SOURCES = \
 	judged/arguments.c judged/arguments.h \
+	judged/groups.c judged/groups.h \
 	judged/judge.c judged/judge.h \
 	judged/place.c judged/place.h \
 	judged/schema.c judged/schema.h \
@@ -22,8 +23,19 @@ judged_judged_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 # The declarations are used from the build tree too (myelind -L): a build out
 # of the source tree copies them.
-JUDGED_TOOLS = judged/tools/bash.json judged/tools/exec.json \
-	judged/tools/python.json
+JUDGED_TOOLS = judged/tools/bash.json \
+	judged/tools/edit.json \
+	judged/tools/exec.json \
+	judged/tools/find.json \
+	judged/tools/grep.json \
+	judged/tools/ls.json \
+	judged/tools/memory_delete.json \
+	judged/tools/memory_list.json \
+	judged/tools/memory_recall.json \
+	judged/tools/memory_store.json \
+	judged/tools/python.json \
+	judged/tools/read.json \
+	judged/tools/write.json
 dist_tools_DATA += $(JUDGED_TOOLS)
 BUILT_SOURCES += judged/tools.stamp
 EXTRA_judged_judged_DEPENDENCIES = judged/tools.stamp
@@ -31,8 +43,18 @@ CLEANFILES += judged/tools.stamp \
 	`test "$(srcdir)" -ef . || echo $(JUDGED_TOOLS)`
 
 judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
+		$(srcdir)/judged/tools/edit.json \
 		$(srcdir)/judged/tools/exec.json \
-		$(srcdir)/judged/tools/python.json
+		$(srcdir)/judged/tools/find.json \
+		$(srcdir)/judged/tools/grep.json \
+		$(srcdir)/judged/tools/ls.json \
+		$(srcdir)/judged/tools/memory_delete.json \
+		$(srcdir)/judged/tools/memory_list.json \
+		$(srcdir)/judged/tools/memory_recall.json \
+		$(srcdir)/judged/tools/memory_store.json \
+		$(srcdir)/judged/tools/python.json \
+		$(srcdir)/judged/tools/read.json \
+		$(srcdir)/judged/tools/write.json
 	$(AM_V_at)$(MKDIR_P) judged/tools
 	$(AM_V_GEN)test "$(srcdir)" -ef . || \
 		for f in $(JUDGED_TOOLS); do \

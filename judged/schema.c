@@ -627,12 +627,18 @@ validate_at(struct place *place, const json_t *schema, const json_t *value)
 }
 
 int
-schema_check(const json_t *schema, struct why *why)
+schema_check_as(const char *name, const json_t *schema, struct why *why)
 {
 	struct place place = { .why = why };
 
-	place_push(&place, "input_schema");
+	place_push(&place, name);
 	return (check_at(&place, schema));
+}
+
+int
+schema_check(const json_t *schema, struct why *why)
+{
+	return (schema_check_as("input_schema", schema, why));
 }
 
 int

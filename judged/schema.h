@@ -25,6 +25,8 @@
 
 /* 0 if every keyword is known and well-formed, else -1 and why not. */
 int	schema_check(const json_t *schema, struct why *);
+/* The same of a schema under another name than "input_schema". */
+int	schema_check_as(const char *name, const json_t *schema, struct why *);
 
 /*
  * 0 if the value fits a schema that schema_check accepted; else -1 and one

@@ -23,7 +23,11 @@ struct tool {
 	uint8_t		 sha256[TOOL_SHA256];	/* of the bytes */
 	json_t		*root;		/* the declaration */
 	const json_t	*schema;
+	const json_t	*exactly_one;	/* groups.h; NULL for none */
+	const json_t	*at_most_one;
+	/* One of the two: a program's template, or a body of neuron-tool. */
 	const json_t	*argv;
+	const char	*body;
 };
 
 struct tools {

@@ -156,7 +156,7 @@ void
 conn_send(struct conn *conn, const struct conn_request *q,
     http_body_fn *body_fn, void *arg)
 {
-	char head[1024];
+	char head[HTTP_HEAD_MAX];
 	int n;
 
 	n = snprintf(head, sizeof(head), "%s %s HTTP/1.1\r\nHost: localhost\r\n"

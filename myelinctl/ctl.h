@@ -22,6 +22,7 @@ struct options {
 	int		 json;
 	int		 follow;
 	int		 stop;
+	int		 recursive;
 	const char	*workspace;
 	const char	*cwd;
 	const char	*profile;
@@ -46,6 +47,8 @@ struct command {
 
 int	cmd_run(struct options *, int, char **);
 int	cmd_call(struct options *, int, char **);
+int	cmd_cp(struct options *, int, char **);
+int	cmd_files(struct options *, int, char **);
 int	cmd_status(struct options *, int, char **);
 int	cmd_neurons(struct options *, int, char **);
 int	cmd_sessions(struct options *, int, char **);

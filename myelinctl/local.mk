@@ -8,6 +8,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
+	myelinctl/cp.c \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
@@ -21,6 +22,8 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/run.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/tar.c myelinctl/tar.h \
+	myelinctl/unpack.c myelinctl/unpack.h \
 	myelinctl/words.c myelinctl/words.h
 myelinctl_libmyelinctl_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBMD_CFLAGS) $(SQLITE_CFLAGS)
@@ -34,11 +37,13 @@ myelinctl_myelinctl_LDADD = $(MYELINCTL_LIBS)
 myelinctl_myelinctl_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 dist_man_MANS += man/myelinctl.1
-EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response
+EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response \
+	tests/fuzz/corpus/tar
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_ctl_http tests/unit/check_ctl_sse \
-	tests/unit/check_ctl_words tests/unit/check_ctl_chain
+	tests/unit/check_ctl_words tests/unit/check_ctl_chain \
+	tests/unit/check_ctl_tar
 tests_unit_check_ctl_http_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_ctl_http_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
@@ -48,6 +53,9 @@ tests_unit_check_ctl_sse_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 tests_unit_check_ctl_words_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_ctl_words_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
+tests_unit_check_ctl_tar_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(CHECK_CFLAGS)
+tests_unit_check_ctl_tar_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 tests_unit_check_ctl_chain_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(LIBMD_CFLAGS) \
 	$(CHECK_CFLAGS)
@@ -55,7 +63,10 @@ tests_unit_check_ctl_chain_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_response
+noinst_PROGRAMS += tests/fuzz/fuzz_response tests/fuzz/fuzz_tar
+tests_fuzz_fuzz_tar_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/myelinctl
+tests_fuzz_fuzz_tar_LDADD = $(MYELINCTL_LIBS)
+tests_fuzz_fuzz_tar_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_response_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS)
 tests_fuzz_fuzz_response_LDADD = $(MYELINCTL_LIBS)

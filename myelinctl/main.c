@@ -115,6 +115,14 @@ set_follow(struct options *o, const char *value)
 }
 
 static int
+set_recursive(struct options *o, const char *value)
+{
+	(void)value;
+	o->recursive = 1;
+	return (0);
+}
+
+static int
 set_workspace(struct options *o, const char *value)
 {
 	o->workspace = value;
@@ -260,6 +268,8 @@ static const struct option_row option_rows[] = {
 	    "long", set_expires },
 	{ 'n', 1, "lines", "N", "at most N rows", set_most },
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
+	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
+	    set_recursive },
 };
 
 /* The letters stand for rows of option_rows. */
@@ -268,6 +278,10 @@ static const struct command commands[] = {
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
 	{ "call", "sowCepPTS", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
+	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
+	    "session, SESSION:PATH", cmd_cp },
+	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
+	    "of a session's neuron", cmd_files },
 	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID]",
 	    "list, open and end sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },

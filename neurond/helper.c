@@ -20,6 +20,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "proc.h"
+#include "program.h"
 #include "slot.h"
 #include "without.h"
 
@@ -73,6 +74,8 @@ static struct helper helpers[HELPER_COUNT] = {
 	    .ops = &spawner_ops, .program = -1 }
 };
 
+static int	tool = -1;	/* neuron-tool, sealed */
+
 static int64_t
 now_ms(void)
 {
@@ -103,7 +106,7 @@ helpers_report(void)
 		report(&helpers[i]);
 }
 
-/* In the child: fds 3 and 4 as helper_main.h says, nothing else. */
+/* In the child: fds 3, 4 and 6 as helper_main.h says, nothing else. */
 static _Noreturn void
 execute(const struct helper *h, int channel)
 {
@@ -111,7 +114,7 @@ execute(const struct helper *h, int channel)
 	char *const env[] = { NULL };
 	sigset_t none;
 	struct stat st;
-	int program, log = -1, sig;
+	int program, log = -1, body, sig;
 
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
@@ -121,15 +124,18 @@ execute(const struct helper *h, int channel)
 	/* Out of the way of 3 and 4, then into place. */
 	channel = fcntl(channel, F_DUPFD_CLOEXEC, 10);
 	program = fcntl(h->program, F_DUPFD_CLOEXEC, 10);
+	body = fcntl(tool, F_DUPFD_CLOEXEC, 10);
 	/* Without a log's socket the number is something of ours. */
 	if (fstat(PROC_LOG_FD, &st) == 0 && S_ISSOCK(st.st_mode))
 		log = fcntl(PROC_LOG_FD, F_DUPFD_CLOEXEC, 10);
-	if (channel == -1 || program == -1 ||
+	if (channel == -1 || program == -1 || body == -1 ||
 	    dup2(channel, HELPER_CHANNEL_FD) == -1)
 		_exit(1);
 	if (log == -1)
 		close(HELPER_LOG_FD);
 	else if (dup2(log, HELPER_LOG_FD) == -1)
+		_exit(1);
+	if (h == &helpers[HELPER_SPAWNER] && dup2(body, HELPER_TOOL_FD) == -1)
 		_exit(1);
 #ifdef WITH_FAULTS
 	if (dup2(fault_fd(), HELPER_FAULT_FD) == -1)
@@ -264,6 +270,24 @@ on_helper_up(void *arg, struct imsg *m)
 	neurons_poke();
 	proc_check_ready();
 	return (0);
+}
+
+void
+helper_tool(int fd)
+{
+	int sealed;
+
+	if (fd == -1) {
+		if (tool == -1)
+			fatalx("neuron-tool: no program");
+		return;
+	}
+	if ((sealed = program_memfd(fd, "neuron-tool")) == -1)
+		fatal("neuron-tool");
+	close(fd);
+	if (tool != -1)
+		close(tool);
+	tool = sealed;
 }
 
 void

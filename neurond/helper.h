@@ -14,6 +14,9 @@ enum helper_which { HELPER_MAKER, HELPER_SPAWNER, HELPER_COUNT };
 
 /* The program's file, which is taken over; starts it if it doesn't run. */
 void	helper_program(enum helper_which, int fd);
+/* neuron-tool's file, which is taken over: each spawner started from now on
+ * has a copy of it.  Comes before helper_program(). */
+void	helper_tool(int fd);
 /* Sends to it if it is up; frees the message.  0, or -1. */
 int	helper_send(enum helper_which, struct imsg *);
 int	helper_is_up(enum helper_which);

@@ -16,6 +16,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/launch.c neurond/launch.h \
 	neurond/neuron.c neurond/neuron.h \
 	neurond/neuron_init.c neurond/neuron_init.h \
+	neurond/program.c neurond/program.h \
 	neurond/settings.c neurond/settings.h \
 	neurond/slot.c neurond/slot.h \
 	neurond/workspace.c neurond/workspace.h
@@ -35,6 +36,7 @@ neurond_libnative_a_SOURCES = \
 	neurond/native/landlock.c neurond/native/landlock.h \
 	neurond/native/plan.c neurond/native/plan.h \
 	neurond/native/template.c neurond/native/template.h \
+	neurond/program.c neurond/program.h \
 	neurond/steps.h neurond/sys.h
 
 neurond_libmaker_a_SOURCES = \
@@ -62,6 +64,12 @@ neurond_spawner_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 check_PROGRAMS += tests/system/neuron_drive
 tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c
 tests_system_neuron_drive_LDADD = $(COMMON_LIBS)
+
+# Stands where neuron-tool does.
+check_PROGRAMS += tests/system/body_probe
+tests_system_body_probe_SOURCES = tests/system/body_probe.c
+tests_system_body_probe_LDADD = $(CORE_LIBS)
+tests_system_body_probe_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
 # Static, so that it runs in a neuron from any directory.
 check_PROGRAMS += tests/security/attempts

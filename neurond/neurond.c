@@ -113,6 +113,7 @@ role_commit(void)
 		fatal("fault points");
 #endif
 	event_add(self.forget, &tv);
+	helper_tool(slice_claim(s, "neuron-tool"));
 	helper_program(HELPER_MAKER, slice_claim(s, "maker"));
 	helper_program(HELPER_SPAWNER, slice_claim(s, "spawner"));
 }

@@ -5,6 +5,7 @@
  */
 #include <sys/prctl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "native/filter.h"
 #include "native/landlock.h"
 #include "native/template.h"
+#include "program.h"
 #include "sys.h"
 #include "without.h"
 
@@ -27,7 +29,8 @@ static struct sock_filter filter[FILTER_MAX];
 static struct sock_filter call_filter[16];
 static struct native native = {
 	.filter = filter,
-	.call_filter = call_filter
+	.call_filter = call_filter,
+	.tool = HELPER_TOOL_FD
 };
 static struct channel *channel;
 
@@ -132,6 +135,9 @@ prepare(void)
 {
 	const char *step = "";
 
+	if (program_check(native.tool) == -1 ||
+	    fcntl(native.tool, F_SETFD, FD_CLOEXEC) == -1)
+		return ("neuron-tool");
 	native.abi = landlock_abi();
 	if (native.abi == 0)
 		return ("Landlock");

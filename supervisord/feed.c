@@ -71,7 +71,9 @@ feed_programs(struct supervisor *sv)
 	}
 	sv->maker = open_program(sv, "neurond", "maker");
 	sv->spawner = open_program(sv, "neurond", "spawner");
-	return (sv->maker == -1 || sv->spawner == -1 ? -1 : 0);
+	sv->neuron_tool = open_program(sv, "neurond", "neuron-tool");
+	return (sv->maker == -1 || sv->spawner == -1 ||
+	    sv->neuron_tool == -1 ? -1 : 0);
 }
 
 /* ---- declarations ---- */
@@ -330,6 +332,7 @@ send_files(struct sending *s)
 	if (c->spec->files & FILES_HELPERS) {
 		send_file(s, "maker", reopen(c->sv->maker));
 		send_file(s, "spawner", reopen(c->sv->spawner));
+		send_file(s, "neuron-tool", reopen(c->sv->neuron_tool));
 		/* The lock itself: no other descriptor holds it. */
 		if (c->sv->uids.fd != -1)
 			send_file(s, "uids", fcntl(c->sv->uids.fd,
@@ -347,7 +350,7 @@ count_files(const struct child *c, const struct feed *f)
 	if (c->spec->files & FILES_TOOLS)
 		n += (uint32_t)f->ntools;
 	if (c->spec->files & FILES_HELPERS)
-		n += c->sv->uids.fd != -1 ? 3 : 2;
+		n += c->sv->uids.fd != -1 ? 4 : 3;
 	return (n);
 }
 

@@ -119,7 +119,7 @@ main(int argc, char **argv)
 	if (!o.check && !may_start())
 		return (1);
 	sv.opts = &o;
-	sv.maker = sv.spawner = -1;
+	sv.maker = sv.spawner = sv.neuron_tool = -1;
 	feed_init(&sv.feed);
 	if (load_path(&o, path, sizeof(path)) == -1)
 		fatalx("the configuration's path is too long");

@@ -40,7 +40,7 @@ enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 /* Which files a child gets beside its slice. */
 #define FILES_LISTEN	0x01	/* "listen" */
 #define FILES_TOOLS	0x02	/* "tool/NAME", the declarations */
-#define FILES_HELPERS	0x04	/* "maker", "spawner", to execute; "uids" */
+#define FILES_HELPERS	0x04	/* maker, spawner, neuron-tool; "uids" */
 
 /* What one child is: a row of child_table. */
 struct child_spec {
@@ -172,6 +172,7 @@ struct supervisor {
 	uint64_t		 neurons;	/* the limit neurond started with */
 	int			 maker;
 	int			 spawner;
+	int			 neuron_tool;
 	int			 journal;	/* -1: log to standard error */
 	struct state		 state;
 	struct uids		 uids;

@@ -23,7 +23,7 @@ struct running {
 static struct init {
 	const struct native	*native;
 	struct channel		*channel;
-	const char		*home;
+	const char		*workspace;
 	struct running		 running[NEURON_RUNNING_MAX];
 } init;
 
@@ -90,9 +90,10 @@ on_run(void *arg, struct imsg *m)
 	req.leaf = imsg_claim_fd(m, 3);
 	req.in = imsg_claim_fd(m, 4);
 	if ((r = find_free()) != NULL)
-		pid = run_start(init.native, &req, init.home, &failure);
+		pid = run_start(init.native, &req, init.workspace,
+		    &failure);
 	/* Nothing of a call stays here, the ends of its pipes least of all. */
-	close_range(4, ~0U, 0);
+	close_range(TOOL_FD + 1, ~0U, 0);
 	if (pid == -1) {
 		failed(run, &failure);
 		return (0);
@@ -198,7 +199,7 @@ init_main(const struct native *native, int control, const char *workspace,
 	struct imsg *m;
 
 	init.native = native;
-	init.home = workspace[0] != '\0' ? workspace : AGENT_HOME;
+	init.workspace = workspace;
 	init.channel = channel_new(control, CH_INIT, END_B, &ops, NULL);
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);

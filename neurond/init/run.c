@@ -4,6 +4,11 @@
  * The child is cloned straight into the call's cgroup leaf, with CLONE_VFORK
  * but memory of its own: when the clone returns, the program runs or the
  * child has said in the shared page why not.
+ *
+ * A program gets a Landlock domain and a filter of its own before it is
+ * executed.  A body of neuron-tool gets neither: it is our own program, from
+ * an fd that no path leads to, it needs openat2, and its first act is to lock
+ * itself up further than a filter that lets it start could.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -29,6 +34,8 @@
 
 #define PATH_INSIDE							\
 	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+#define BLOCK_FD	3	/* a body's run block; PID 1's channel there */
 
 static volatile struct run_failure *shared;
 
@@ -142,7 +149,16 @@ stdio(const struct run_request *req)
 	(void)fcntl(0, F_SETFD, 0);
 	(void)fcntl(1, F_SETFD, 0);
 	(void)fcntl(2, F_SETFD, 0);
-	if (close_range(3, ~0U, 0) == -1)
+}
+
+/* A program has these three alone, a body the block as well. */
+static void
+close_others(const struct run_request *req, int body)
+{
+	if (body && dup2(req->block, BLOCK_FD) == -1)
+		fail(RUN_AT_STDIO, errno);
+	/* TOOL_FD, which is to be executed, is closed by that. */
+	if (close_range(body ? TOOL_FD + 1 : BLOCK_FD, ~0U, 0) == -1)
 		fail(RUN_AT_STDIO, errno);
 }
 
@@ -192,10 +208,24 @@ execute(char *const *argv, char *const *env)
 	fail(RUN_AT_EXEC, error);
 }
 
+static void
+execute_body(const char *body, const char *workspace, char *const *env)
+{
+	const char *argv[] = {
+		"neuron-tool", body, AGENT_HOME, workspace, NULL
+	};
+
+	shared->where = RUN_AT_COUNT;
+	execveat(TOOL_FD, "", (char **)(uintptr_t)argv, env, AT_EMPTY_PATH);
+	fail(RUN_AT_EXEC, errno);
+}
+
 static _Noreturn void
 child(const struct native *native, const struct run_request *req,
-    const struct runblock *rb, char *const *env, const char *home)
+    const struct runblock *rb, char *const *env, const char *workspace)
 {
+	const char *home = workspace[0] != '\0' ? workspace : AGENT_HOME;
+	int body = (rb->flags & RUNBLOCK_F_BODY) != 0;
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -204,12 +234,17 @@ child(const struct native *native, const struct run_request *req,
 	(void)umask(022);
 	FAULT("child.start");
 	stdio(req);
+	close_others(req, body);
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
-	confine(native);
+	if (!body)
+		confine(native);
 	FAULT("child.confined");
-	execute(rb->argv, env);
+	if (body)
+		execute_body(rb->argv[0], workspace, env);
+	else
+		execute(rb->argv, env);
 	_exit(127);
 }
 
@@ -225,18 +260,21 @@ read_block(int fd, struct run_failure *failure)
 
 	failure->where = RUN_AT_BLOCK;
 	failure->error = EPROTO;
-	if ((data = memfd_map(fd, RUNBLOCK_MAX, &size)) == NULL)
+	if ((data = memfd_map(fd, RUNBLOCK_BODY_MAX, &size)) == NULL)
 		failure->error = (uint32_t)errno;
 	else {
 		rb = runblock_decode(data, size, &why);
 		memfd_unmap(data, size);
+		/* The arguments are the body's to read. */
+		if (rb != NULL)
+			rb->args = NULL;
 	}
 	return (rb);
 }
 
 pid_t
 run_start(const struct native *native, const struct run_request *req,
-    const char *home, struct run_failure *failure)
+    const char *workspace, struct run_failure *failure)
 {
 	struct clone_args args = {
 		.flags = CLONE_VFORK | CLONE_INTO_CGROUP | CLONE_CLEAR_SIGHAND,
@@ -259,7 +297,7 @@ run_start(const struct native *native, const struct run_request *req,
 		pid = sys_clone3(&args);
 		if (pid == 0)
 			child(native, req, rb, WITHOUT(call_environment) ?
-			    environ : env, home);
+			    environ : env, workspace);
 		failure->error = (uint32_t)errno;
 	}
 	free(env);

@@ -32,11 +32,12 @@ struct run_failure {
 int	run_prepare(void);
 
 /*
- * Starts the program.  Returns its pid after it was executed; or -1 and
- * *failure, with nothing left of it.  home is the default directory.
+ * Starts the program, or a body of neuron-tool.  Returns its pid after it was
+ * executed; or -1 and *failure, with nothing left of it.  The workspace (""
+ * for none) or else the home is the default directory.
  */
 pid_t	run_start(const struct native *, const struct run_request *,
-	    const char *home, struct run_failure *failure);
+	    const char *workspace, struct run_failure *failure);
 
 /*
  * The environment of a call, made from nothing and the block's entries, each

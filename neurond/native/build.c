@@ -34,7 +34,6 @@
 #define NEW_ROOT	"/tmp"
 #define SAFE		(MS_NODEV | (WITHOUT(nosuid) ? 0 : MS_NOSUID))
 #define SAFE_FLAGS	(IN_NOSUID | IN_NODEV)
-#define CONTROL_FD	3
 
 struct builder {
 	struct native		*native;
@@ -302,18 +301,20 @@ step_pivot(struct builder *b)
 static int
 step_fds(struct builder *b)
 {
-	int null, user_ns;
+	int null, user_ns, tool;
 
 	if ((user_ns = fcntl(b->req->user_ns, F_DUPFD_CLOEXEC, 64)) == -1 ||
 	    dup3(b->req->control, 65, O_CLOEXEC) == -1 ||
+	    (tool = fcntl(b->native->tool, F_DUPFD_CLOEXEC, 66)) == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
 	    dup2(null, 0) == -1 || dup2(null, 1) == -1 || dup2(null, 2) == -1 ||
 	    dup3(65, CONTROL_FD, O_CLOEXEC) == -1 ||
-	    dup3(user_ns, CONTROL_FD + 1, O_CLOEXEC) == -1 ||
-	    close_range(CONTROL_FD + 2, ~0U, 0) == -1)
+	    dup3(tool, TOOL_FD, O_CLOEXEC) == -1 ||
+	    dup3(user_ns, TOOL_FD + 1, O_CLOEXEC) == -1 ||
+	    close_range(TOOL_FD + 2, ~0U, 0) == -1)
 		return (-1);
 	b->req->control = CONTROL_FD;
-	b->req->user_ns = CONTROL_FD + 1;
+	b->req->user_ns = TOOL_FD + 1;
 	log_init("init", -1, 0);
 	return (0);
 }
@@ -432,12 +433,13 @@ step_assert_fds(struct builder *b)
 		if (d->d_name[0] == '.')
 			continue;
 		n = atoi(d->d_name);
-		if (n > CONTROL_FD && n != dirfd(list))
+		if (n > TOOL_FD && n != dirfd(list))
 			wrong = 1;
 		found++;
 	}
 	closedir(list);
-	if (wrong || found != CONTROL_FD + 2) {
+	/* 0 to the last of ours, and the list itself. */
+	if (wrong || found != TOOL_FD + 2) {
 		errno = EBADF;
 		return (-1);
 	}

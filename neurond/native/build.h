@@ -12,6 +12,10 @@
 
 #define TASKS_MAX	4
 
+/* What PID 1 has open beside 0 to 2: its channel, and neuron-tool. */
+#define CONTROL_FD	3
+#define TOOL_FD		4
+
 /* Made once by the spawner, read by each clone. */
 struct native {
 	struct plan		 plan;
@@ -20,6 +24,7 @@ struct native {
 	size_t			 nfilter;
 	struct sock_filter	*call_filter;
 	size_t			 ncall_filter;
+	int			 tool;	/* neuron-tool, the spawner's fd */
 };
 
 struct build_request {

@@ -1,5 +1,5 @@
 /*
- * Argument bytes, judged with two tools: what is allowed must come out as a
+ * Argument bytes, judged with three tools: what is allowed must come out as a
  * run block that PID 1 would take.
  */
 #include <stdint.h>
@@ -19,8 +19,9 @@ int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 	"\"effect\":\"read\",\"marks\":[],\"asks\":false,"		\
 	"\"input_schema\":" schema ",\"argv\":" argv "}"
 
-static const char *const names[] = { "exec", "grep" };
-static const char *const declarations[] = {
+#define NTOOLS	3
+static const char *const names[NTOOLS] = { "exec", "grep", "read" };
+static const char *const declarations[NTOOLS] = {
 	TOOL("exec", "{\"type\":\"object\",\"properties\":{\"argv\":{\"type\":"
 	    "\"array\",\"items\":{\"type\":\"string\"},\"minItems\":1}},"
 	    "\"required\":[\"argv\"],\"additionalProperties\":false}",
@@ -31,6 +32,11 @@ static const char *const declarations[] = {
 	    "[\"p\"],\"additionalProperties\":false}",
 	    "[\"/bin/grep\",{\"arg\":\"n\",\"flag\":\"-m\"},{\"arg\":\"v\","
 	    "\"flag\":\"-v\"},\"-e\",{\"arg\":\"p\",\"limit\":\"argument\"}]"),
+	"{\"name\":\"read\",\"title\":\"\",\"description\":\"\","
+	"\"effect\":\"read\",\"marks\":[],\"asks\":false,"
+	"\"input_schema\":{\"type\":\"object\",\"properties\":{\"p\":"
+	"{\"type\":\"string\"},\"q\":{}},\"additionalProperties\":false},"
+	"\"exactly_one\":[[\"p\",\"q\"]],\"body\":\"read\"}"
 };
 
 static struct tools tools;
@@ -43,7 +49,7 @@ load(void)
 	size_t i;
 	int line;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < NTOOLS; i++) {
 		if (tool_parse(&tool, names[i],
 		    (const uint8_t *)declarations[i],
 		    strlen(declarations[i]), &line, &why) == -1 ||
@@ -65,11 +71,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	limits_init(&limits);
 	if (tools.n == 0)
 		load();
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < NTOOLS; i++) {
 		judge(&tools, &limits, names[i], data, size, &j);
 		if (j.run_fd == -1)
 			continue;
-		if ((map = memfd_map(j.run_fd, RUNBLOCK_MAX, &n)) == NULL ||
+		if ((map = memfd_map(j.run_fd, RUNBLOCK_BODY_MAX,
+		    &n)) == NULL ||
 		    (rb = runblock_decode(map, n, &why)) == NULL)
 			abort();
 		runblock_free(rb);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_name.h"
 #include "http.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
@@ -18,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http_bad bad;
 	size_t scanned = 0, used = 0, used_parts = 0, n;
 	enum http_result a, b = HTTP_MORE;
-	char name[16];
+	char name[16], path[64], value[DISPOSITION_MAX];
 	uint64_t v;
 
 	a = http_head_read(data, size, &scanned, &whole, &used, &bad);
@@ -36,6 +37,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (a == HTTP_OK) {
 		(void)http_query_stray(&whole, names, name, sizeof(name));
 		(void)http_query_number(&whole, "cursor", &v);
+		(void)http_query_text(&whole, "limit", name, sizeof(name));
+		if (url_path_decode(whole.path, path, sizeof(path)) == 0) {
+			disposition(path, ".tar", value);
+			/* Nothing of a name ends what it stands in. */
+			if (strpbrk(value, "\r\n") != NULL ||
+			    strchr(strchr(value, '"') + 1, '"') !=
+			    strrchr(value, '"'))
+				abort();
+		}
 	}
 	return (0);
 }

@@ -328,12 +328,13 @@ configure(void)
 	channel_send(st.control, m);
 	m = imsg_new(MSG_CONFIG);
 	imsg_put_u32(m, 1);
-	imsg_put_u32(m, 2);
+	imsg_put_u32(m, 3);
 	imsg_put_fd(m, slice_encode(make_slice(), SLICE_STATE |
 	    SLICE_NEURONS | SLICE_PROFILES | SLICE_PRINCIPALS));
 	channel_send(st.control, m);
 	send_file("maker", 0);
 	send_file("spawner", 1);
+	send_file("neuron-tool", 2);
 	m = imsg_new(MSG_COMMIT);
 	imsg_put_u32(m, 1);
 	channel_send(st.control, m);

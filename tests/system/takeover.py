@@ -26,7 +26,8 @@ def make_tree(parent, taken):
     os.mkdir(os.path.join(tree, "takeover"), 0o700)
     for program, d in (("apid", "apid"), ("judged", "judged"),
                        ("policyd", "policyd"), ("neurond", "neurond"),
-                       ("maker", "neurond"), ("spawner", "neurond")):
+                       ("maker", "neurond"), ("spawner", "neurond"),
+                       ("neuron-tool", "neurond")):
         source = os.path.join(BUILD, d, program)
         if any(t.split("-")[0] == program for t in taken):
             source = os.path.join(BUILD, "tests", "takeover", program)

@@ -30,10 +30,22 @@ class Api(unittest.TestCase):
 
     def test_tools(self):
         tools = {t["name"]: t for t in self.i.get("/v1/tools")[1]["tools"]}
-        self.assertEqual(set(tools), {"exec", "bash", "python"})
-        for t in tools.values():
-            self.assertEqual(t["effect"], "mutate-irreversible")
-            self.assertEqual(t["input_schema"]["type"], "object")
+        effects = {
+            "mutate-irreversible": {"exec", "bash", "python"},
+            "mutate-reversible": {"write", "edit", "memory_store",
+                                  "memory_delete"},
+            "read": {"read", "ls", "grep", "find", "memory_recall",
+                     "memory_list"}}
+        self.assertEqual(set(tools), set().union(*effects.values()))
+        for effect, names in effects.items():
+            for name in names:
+                t = tools[name]
+                self.assertEqual(t["effect"], effect, name)
+                self.assertEqual(t["input_schema"]["type"], "object")
+                if effect == "mutate-irreversible":
+                    self.assertIsNone(t["output_schema"])
+                else:
+                    self.assertEqual(t["output_schema"]["type"], "object")
 
     def test_limits_match_the_command_line(self):
         body = self.i.get("/v1/limits")[1]["limits"]
@@ -197,6 +209,25 @@ class Api(unittest.TestCase):
         r = wait_for(lambda: self.i.get(path)[1]["state"] != "running" and
                      self.i.get(path)[1], 10)
         self.assertEqual((r["state"], r["reason"]), ("cancelled", None), r)
+
+    def test_a_session_outlives_the_kill_of_its_calls(self):
+        """Each of its leaves is as good as new afterwards."""
+        s = self.i.session()
+        for n in range(6):
+            status, call = self.i.request(
+                "POST", "/v1/sessions/%s/calls" % s,
+                {"tool": "exec", "args": {"argv": ["sleep", "100"]}})
+            path = "/v1/calls/" + call["call"]
+            wait_for(lambda: self.i.get(path)[1]["state"] == "running", 10)
+            self.i.request("POST", path + "/cancel")
+            wait_for(lambda: self.i.get(path)[1]["state"] == "cancelled", 10)
+            r = self.i.bash("sleep 100 & echo here", session=s)
+            self.assertEqual((r["state"], r["stdout"],
+                              r["leftover_processes"]),
+                             ("completed", "here\n", 1), r)
+        r = self.i.bash("echo here", session=s)
+        self.assertEqual(r["stdout"], "here\n", r)
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_stdin_inline(self):
         for stdin in ("text", {"text": "text"}, {"base64": "dGV4dA=="}):
@@ -424,7 +455,8 @@ operator user root may approve, audit, manage
         self.assertEqual(r.returncode, 125)
         self.assertIn(b"readonly", r.stderr)
         r = self.as_(999, 999, [23456], "tools", "--json")
-        self.assertEqual(json.loads(r.stdout)["tools"], [])
+        self.assertEqual({t["effect"] for t in
+                          json.loads(r.stdout)["tools"]}, {"read"})
 
     def test_a_stranger(self):
         r = self.as_(777, 777, [], "run", "--", "id")

@@ -226,7 +226,9 @@ class Reader(Base):
                 (ok + b"Last-Event-ID: -1\r\n\r\n", "Last-Event-ID"),
                 (ok + b"Expect: 200-ok\r\n\r\n", "Expect"),
                 (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 17000, "16384"),
-                (b"GET /" + b"a" * 2000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+                (b"GET /" + b"a" * 13000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+                 "12543"),
+                (b"GET /?" + b"a" * 1024 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
                  "1023"),
                 (ok + b"A: b\r\n" * 200 + b"\r\n", "100")):
             with self.subTest(raw=raw[:60]):

@@ -60,6 +60,7 @@ def build():
 
 class Products(unittest.TestCase):
     PROGRAMS = ("neurond/neurond", "neurond/maker", "neurond/spawner",
+                "neurond/neuron-tool",
                 "supervisord/myelind", "apid/apid", "policyd/policyd",
                 "judged/judged")
 

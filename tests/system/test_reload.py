@@ -388,7 +388,7 @@ class Declarations(unittest.TestCase):
         os.chmod(cls.tree, 0o755)
         for name in ("supervisord/myelind", "apid/apid", "judged/judged",
                      "policyd/policyd", "neurond/neurond", "neurond/maker",
-                     "neurond/spawner"):
+                     "neurond/spawner", "neurond/neuron-tool"):
             path = os.path.join(cls.tree, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             shutil.copy(os.path.join(BUILD, name), path)

@@ -15,7 +15,8 @@ PARTS = ["apid", "common", "judged", "myelinctl", "neurond", "policyd",
          "supervisord", "tests"]
 PROGRAMS = ["supervisord/myelind", "apid/apid", "judged/judged",
             "policyd/policyd", "neurond/neurond", "neurond/maker",
-            "neurond/spawner", "myelinctl/myelinctl"]
+            "neurond/spawner", "neurond/neuron-tool",
+            "myelinctl/myelinctl"]
 
 
 def tool(argv):

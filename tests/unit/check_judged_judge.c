@@ -46,6 +46,16 @@ setup(void)
 	load("exec");
 	load("bash");
 	load("python");
+	load("edit");
+	load("find");
+	load("grep");
+	load("ls");
+	load("memory_delete");
+	load("memory_list");
+	load("memory_recall");
+	load("memory_store");
+	load("read");
+	load("write");
 }
 
 static void
@@ -70,7 +80,8 @@ runs(const char *tool, const char *bytes, const char *want)
 	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
 	ck_assert_str_eq(j.class, "mutate-irreversible");
 	ck_assert_uint_eq(j.effect, EFFECT_MUTATE_IRREVERSIBLE);
-	ck_assert_ptr_nonnull(map = memfd_map(j.run_fd, RUNBLOCK_MAX, &size));
+	map = memfd_map(j.run_fd, RUNBLOCK_MAX, &size);
+	ck_assert_ptr_nonnull(map);
 	ck_assert_ptr_nonnull(rb = runblock_decode(map, size, &why));
 	for (i = 0; i < rb->argc; i++) {
 		strcat(got, rb->argv[i]);
@@ -139,6 +150,16 @@ static const struct refused refused[] = {
 	    "args.command: expected string, got integer" },
 	{ "bash", "{\"args\":{\"command\":\"\"}}",
 	    "args.command: 0 characters, minLength is 1" },
+	{ "read", "{\"args\":{}}",
+	    "args: exactly one is needed of \"path\", \"path_base64\"" },
+	{ "read", "{\"args\":{\"path\":\"a\",\"path_base64\":\"YQ==\"}}",
+	    "args: exactly one is needed of \"path\", \"path_base64\"" },
+	{ "read", "{\"args\":{\"path\":\"a\",\"offset\":1,\"byte_offset\":0}}",
+	    "args: at most one may be given of \"byte_offset\", \"offset\"" },
+	{ "edit", "{\"args\":{\"path\":\"a\",\"old\":\"b\"}}",
+	    "args: exactly one is needed of \"edits\", \"new\"" },
+	{ "read", "{\"args\":{\"path\":\"a\",\"limit\":\"9\"}}",
+	    "args.limit: expected integer, got string" },
 	{ "exec", E ",\"cwd\":7}", "cwd: expected string, got integer" },
 	{ "exec", E ",\"cwd\":\"\"}", "cwd: empty" },
 	{ "exec", E ",\"cwd\":\"a/../b\"}", "cwd: \"..\"" },
@@ -172,6 +193,42 @@ START_TEST(test_refused)
 	/* A value is never repeated: it may be the key itself. */
 	ck_assert_ptr_null(strstr(j.reason.text, "ghp_"));
 	ck_assert_str_ne(j.next, "");
+}
+END_TEST
+
+/* A body has its arguments whole, sorted, and of any size. */
+START_TEST(test_bodies)
+{
+	static const char want[] = "{\"content\":\"a\\\"\303\244\","
+	    "\"parents\":false,\"path\":\"-x\"}";
+	struct judgement j;
+	struct runblock *rb;
+	const uint8_t *map;
+	const char *why;
+	size_t size;
+
+	ask("write", "{\"args\": {\"path\": \"-x\", \"parents\": false, "
+	    "\"content\": \"a\\\"\\u00e4\"}, \"cwd\": \"d\"}", &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	ck_assert_uint_eq(j.effect, EFFECT_MUTATE_REVERSIBLE);
+	map = memfd_map(j.run_fd, RUNBLOCK_BODY_MAX, &size);
+	ck_assert_ptr_nonnull(map);
+	ck_assert_ptr_nonnull(rb = runblock_decode(map, size, &why));
+	ck_assert_uint_eq(rb->flags, RUNBLOCK_F_BODY);
+	ck_assert_uint_eq(rb->argc, 1);
+	ck_assert_str_eq(rb->argv[0], "write");
+	ck_assert_str_eq(rb->cwd, "d");
+	ck_assert_uint_eq(rb->args_size, sizeof(want) - 1);
+	ck_assert_mem_eq(rb->args, want, sizeof(want) - 1);
+	runblock_free(rb);
+	memfd_unmap(map, size);
+	close(j.run_fd);
+	/* False is as good as not given. */
+	ask("read", "{\"args\":{\"path\":\"a\",\"offset\":1,\"tar\":false}}",
+	    &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	ck_assert_uint_eq(j.effect, EFFECT_READ);
+	close(j.run_fd);
 }
 END_TEST
 
@@ -215,6 +272,10 @@ START_TEST(test_limits)
 	limits.v[LIMIT_BASH_TEXT] = 131071;
 	ask_sized("bash", "{\"args\":{\"command\":\"", 131072, "\"}}", &j);
 	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);
+	ask_sized("write", "{\"args\":{\"path\":\"a\",\"content\":\"",
+	    15 << 20, "\"}}", &j);
+	ck_assert_msg(j.verdict == VERDICT_ALLOW, "%s", j.reason.text);
+	close(j.run_fd);
 	limits.v[LIMIT_BODY] = 1000;
 	ask_sized("bash", "{\"args\":{\"command\":\"", 1000, "\"}}", &j);
 	ck_assert_str_eq(j.reason.text, "arguments: 1023 bytes, at most 1000");
@@ -256,6 +317,7 @@ main(void)
 	tcase_add_test(tc, test_runs);
 	tcase_add_loop_test(tc, test_refused, 0,
 	    sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, test_bodies);
 	tcase_add_test(tc, test_limits);
 	tcase_add_test(tc, test_asks);
 	suite_add_tcase(suite, tc);

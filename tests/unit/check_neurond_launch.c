@@ -130,11 +130,12 @@ configure(void)
 	slice_free(s);
 	e = enc_new(64);
 	enc_u32(e, 1);
-	enc_u32(e, 2);
+	enc_u32(e, 3);
 	rig_send(t.control, MSG_CONFIG, e, &fd, 1);
 	close(fd);
 	send_file("maker", 0);
 	send_file("spawner", 1);
+	send_file("neuron-tool", 2);
 	e = enc_new(64);
 	enc_u32(e, 1);
 	rig_send(t.control, MSG_COMMIT, e, NULL, 0);

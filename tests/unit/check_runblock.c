@@ -55,6 +55,50 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
+START_TEST(test_body)
+{
+	static char name[] = "read", more[] = "more";
+	static char *argv[] = { name, more, NULL };
+	static const uint8_t args[] = "{\"path\":\"a\"}";
+	struct runblock rb = { .flags = RUNBLOCK_F_BODY, .cwd = cwd,
+	    .argc = 1, .argv = argv, .envc = 2, .env = env_sample,
+	    .args = args, .args_size = sizeof(args) - 1 }, *got;
+	const uint8_t *bytes;
+	const char *why;
+	uint8_t *large;
+	size_t size;
+	uint32_t i;
+	int fd;
+
+	ck_assert_int_ne(fd = runblock_encode(&rb), -1);
+	bytes = memfd_map(fd, RUNBLOCK_BODY_MAX, &size);
+	ck_assert_ptr_nonnull(bytes);
+	got = runblock_decode(bytes, size, &why);
+	ck_assert_msg(got != NULL, "%s", why);
+	ck_assert_uint_eq(got->flags, RUNBLOCK_F_BODY);
+	ck_assert_uint_eq(got->args_size, sizeof(args) - 1);
+	ck_assert_mem_eq(got->args, args, sizeof(args) - 1);
+	runblock_free(got);
+	for (i = 0; i < size; i++)
+		ck_assert_ptr_null(runblock_decode(bytes, i, &why));
+	memfd_unmap(bytes, size);
+	close(fd);
+	/* Over what a program may have, and over what a body may. */
+	ck_assert_ptr_nonnull(large = calloc(1, RUNBLOCK_BODY_MAX));
+	rb.args = large;
+	rb.args_size = RUNBLOCK_MAX + 1;
+	ck_assert_int_ne(fd = runblock_encode(&rb), -1);
+	close(fd);
+	rb.args_size = RUNBLOCK_BODY_MAX;
+	ck_assert_int_eq(runblock_encode(&rb), -1);
+	ck_assert_int_eq(errno, E2BIG);
+	free(large);
+	rb.args_size = 0;
+	rb.argc = 2;
+	ck_assert_int_eq(runblock_encode(&rb), -1);
+}
+END_TEST
+
 START_TEST(test_encode_bounds)
 {
 	struct runblock rb = sample();
@@ -124,8 +168,24 @@ START_TEST(test_decode_bad)
 	ck_assert_ptr_null(decode(enc, &why));
 	ck_assert_str_eq(why, "of another version");
 
-	enc = head(1, 1);
+	enc = head(1, 2);
 	ck_assert_ptr_null(decode(enc, &why));
+	ck_assert_str_eq(why, "with flags that are not defined");
+
+	enc = head(1, RUNBLOCK_F_BODY);		/* without arguments */
+	enc_u32(enc, 1);
+	enc_str(enc, "a");
+	enc_u32(enc, 0);
+	ck_assert_ptr_null(decode(enc, &why));
+
+	enc = head(1, RUNBLOCK_F_BODY);		/* with more than a name */
+	enc_u32(enc, 2);
+	enc_str(enc, "a");
+	enc_str(enc, "b");
+	enc_u32(enc, 0);
+	enc_str(enc, "{}");
+	ck_assert_ptr_null(decode(enc, &why));
+	ck_assert_str_eq(why, "with more than the name of a body");
 
 	enc = head(1, 0);		/* no program */
 	enc_u32(enc, 0);
@@ -184,6 +244,7 @@ main(void)
 	TCase *tc = tcase_create("runblock");
 
 	tcase_add_test(tc, test_round_trip);
+	tcase_add_test(tc, test_body);
 	tcase_add_test(tc, test_encode_bounds);
 	tcase_add_test(tc, test_decode_bad);
 	tcase_add_test(tc, test_decode_env);
