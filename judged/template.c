@@ -8,6 +8,7 @@
 #include "runblock.h"
 #include "schema.h"
 #include "template.h"
+#include "without.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -147,7 +148,8 @@ check_position(const struct element *element, size_t i, size_t count,
 		    "one \"args\" alone");
 		return (-1);
 	}
-	if (ended || (element->flag != NULL && element->flag[0] == '-') ||
+	if (WITHOUT(template_options) || ended ||
+	    (element->flag != NULL && element->flag[0] == '-') ||
 	    (!element->spread && before[0] == '-'))
 		return (0);
 	why_set(why, "argv: \"%s\" could be read as an option: put \"--\" or "

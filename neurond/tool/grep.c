@@ -22,6 +22,7 @@
 #include "out.h"
 #include "path.h"
 #include "tool.h"
+#include "without.h"
 
 #define PATTERN_MAX	65536	/* bytes */
 #define CONTEXT_MAX	100
@@ -167,9 +168,11 @@ make_argv(struct search *s, struct rg_run *r)
 		add(r, s->option[1]);
 		add(r, s->option[2]);
 	}
-	add(r, "-e");
+	if (!WITHOUT(grep_operands))
+		add(r, "-e");
 	add(r, s->pattern);
-	add(r, "--");
+	if (!WITHOUT(grep_operands))
+		add(r, "--");
 	add(r, s->one_file ? "-" : ".");
 }
 

@@ -18,6 +18,7 @@
 #include "out.h"
 #include "replace.h"
 #include "tool.h"
+#include "without.h"
 
 #define NOTES_DIR	".memory"
 #define NOTES_MAX	1000
@@ -32,8 +33,8 @@ name_ok(const char *name)
 {
 	size_t n = strspn(name, LETTERS DIGITS "._-");
 
-	return (name[n] == '\0' && n >= 1 && n <= NOTE_NAME_MAX &&
-	    strchr("._-", name[0]) == NULL);
+	return (WITHOUT(tool_note_names) || (name[n] == '\0' && n >= 1 &&
+	    n <= NOTE_NAME_MAX && strchr("._-", name[0]) == NULL));
 }
 
 /* The name, and a path for messages.  0, or -1 after tool_fail(). */
