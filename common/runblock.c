@@ -7,8 +7,10 @@
 
 #include "codec.h"
 #include "limits.h"
+#include "protocol.h"
 #include "runblock.h"
 
+#define FLAGS_KNOWN	RUNBLOCK_F_PTY
 #define ARGUMENT_MAX	131071	/* MAX_ARG_STRLEN, its NUL not counted */
 
 static int
@@ -54,6 +56,8 @@ runblock_encode(const struct runblock *rb)
 	if (put_strings(enc, rb->argv, rb->argc) == -1 ||
 	    put_strings(enc, rb->env, rb->envc) == -1)
 		goto out;
+	if (rb->flags & RUNBLOCK_F_PTY)
+		enc_u32(enc, rb->pty);
 	if ((errno = enc_error(enc)) != 0) {
 		if (errno == EMSGSIZE)
 			errno = E2BIG;
@@ -120,7 +124,7 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	if (dec_u16(&dec) != RUNBLOCK_VERSION)
 		goto bad;
 	*why = "with flags that are not defined";
-	if ((rb->flags = dec_u32(&dec)) != 0)
+	if (((rb->flags = dec_u32(&dec)) & ~(uint32_t)FLAGS_KNOWN) != 0)
 		goto bad;
 	*why = "cut, too long or malformed";
 	if ((rb->cwd = dec_strdup(&dec, PATH_BYTES_MAX - 1)) == NULL)
@@ -130,7 +134,14 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	if (rb->argv == NULL)
 		goto bad;
 	rb->env = get_strings(&dec, RUNBLOCK_ENV_MAX, ARGUMENT_MAX, &rb->envc);
-	if (rb->env == NULL || dec_end(&dec) == -1)
+	if (rb->env == NULL)
+		goto bad;
+	if (rb->flags & RUNBLOCK_F_PTY)
+		rb->pty = dec_u32(&dec);
+	if (dec_end(&dec) == -1)
+		goto bad;
+	*why = "with a terminal of an impossible size";
+	if ((rb->flags & RUNBLOCK_F_PTY) && !PTY_SIZE_OK(rb->pty))
 		goto bad;
 	*why = "without a program";
 	if (rb->argc == 0 || rb->argv[0][0] == '\0')

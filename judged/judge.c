@@ -34,6 +34,11 @@ build(const struct tool *tool, const struct arguments *arguments,
 	char none[] = "";
 	int ok = -1;
 
+	if (arguments->pty != 0 && !tool->pty) {
+		why_set(&j->reason, "pty: the tool \"%s\" has no use for a "
+		    "terminal", tool->name);
+		return (-1);
+	}
 	if (template_build(tool->argv, arguments->args, limits, &argv,
 	    &j->reason) == -1)
 		goto out;
@@ -43,6 +48,8 @@ build(const struct tool *tool, const struct arguments *arguments,
 	rb.argv = argv.v;
 	rb.envc = arguments->nenv;
 	rb.env = arguments->env;
+	rb.flags = arguments->pty != 0 ? RUNBLOCK_F_PTY : 0;
+	rb.pty = arguments->pty;
 	j->run_fd = runblock_encode(&rb);
 	if (j->run_fd == -1 && errno == E2BIG)
 		why_set(&j->reason, "args: arguments and environment together "
