@@ -46,6 +46,7 @@ struct command {
 
 int	cmd_run(struct options *, int, char **);
 int	cmd_call(struct options *, int, char **);
+int	cmd_shell(struct options *, int, char **);
 int	cmd_status(struct options *, int, char **);
 int	cmd_neurons(struct options *, int, char **);
 int	cmd_sessions(struct options *, int, char **);

@@ -11,6 +11,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
+	myelinctl/escape.c myelinctl/escape.h \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
@@ -18,9 +19,11 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/output.c myelinctl/output.h \
-	myelinctl/run.c \
+	myelinctl/run.c myelinctl/run.h \
+	myelinctl/shell.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/term.c myelinctl/term.h \
 	myelinctl/words.c myelinctl/words.h
 myelinctl_libmyelinctl_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBMD_CFLAGS) $(SQLITE_CFLAGS)
@@ -38,7 +41,11 @@ EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_ctl_http tests/unit/check_ctl_sse \
-	tests/unit/check_ctl_words tests/unit/check_ctl_chain
+	tests/unit/check_ctl_words tests/unit/check_ctl_chain \
+	tests/unit/check_ctl_escape
+tests_unit_check_ctl_escape_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(CHECK_CFLAGS)
+tests_unit_check_ctl_escape_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 tests_unit_check_ctl_http_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_ctl_http_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
