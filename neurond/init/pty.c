@@ -28,8 +28,9 @@
  */
 #define LAST_BYTES	(64 * 1024)
 
-#define EOF_WAIT	20	/* ms between looks at input that is unread */
-#define EOF_WAIT_MAX	500
+/* ms between looks at whether what was typed is read */
+#define EOF_WAIT	20
+#define EOF_WAIT_MAX	250
 
 /* ---- making one ---- */
 
@@ -118,18 +119,15 @@ struct buffer {
 	size_t	 len;
 };
 
-enum input { INPUT_OPEN, INPUT_ENDED, INPUT_TOLD };
-
 struct relay {
 	int		 in;		/* -1: none, or at its end */
 	int		 out;
 	int		 master;
 	int		 slave;		/* open, so that the master never ends */
 	int		 said;		/* -1: the leader is gone */
-	enum input	 input;
-	int		 wait;		/* ms, of INPUT_ENDED */
-	int64_t		 when;		/* ms: and when it is over */
-	char		 last;		/* byte that went in */
+	int		 ended;		/* nothing more comes in */
+	int		 wait;		/* ms, with that, and when it is over */
+	int64_t		 when;
 	size_t		 left;		/* that is read, with the leader gone */
 	struct buffer	 to_program;
 	struct buffer	 to_reader;
@@ -212,29 +210,25 @@ take_order(struct relay *r)
 }
 
 /*
- * The end of the input is typed, as ^D is: once at the beginning of a line, a
- * second time behind one that is not ended.  Not before all that came is read,
- * nor at once: a shell that edits lines sets a mode of its own for each.
+ * The end of the input is typed, as ^D is, whenever nothing that was typed is
+ * unread: it pushes a line that was not ended, it ends what reads lines, and
+ * an editor of lines knows it.  A terminal forgets its end once it was read,
+ * and loses it when the mode changes; so it is typed again, and whoever reads
+ * meets it, as in a pipe.
  */
 static void
 type_end(struct relay *r)
 {
+	struct pollfd pfd = { .fd = r->slave, .events = POLLIN };
 	struct termios t;
-	int unread = 0;
 
-	if (ioctl(r->slave, FIONREAD, &unread) == 0 && unread > 0) {
-		r->wait = r->wait * 2 < EOF_WAIT_MAX ? r->wait * 2 :
-		    EOF_WAIT_MAX;
-		r->when = now_ms() + r->wait;
-		return;
-	}
-	r->input = INPUT_TOLD;
-	if (tcgetattr(r->slave, &t) == -1 ||
+	r->wait = r->wait * 2 < EOF_WAIT_MAX ? r->wait * 2 : EOF_WAIT_MAX;
+	r->when = now_ms() + r->wait;
+	if (poll(&pfd, 1, 0) != 0 || tcgetattr(r->slave, &t) == -1 ||
 	    t.c_cc[VEOF] == _POSIX_VDISABLE)
 		return;
-	r->to_program.bytes[0] = r->to_program.bytes[1] = (char)t.c_cc[VEOF];
-	r->to_program.len = (t.c_lflag & ICANON) && r->last != '\n' &&
-	    r->last != '\r' ? 2 : 1;
+	r->to_program.bytes[0] = (char)t.c_cc[VEOF];
+	r->to_program.len = 1;
 }
 
 static void
@@ -243,7 +237,7 @@ input_ended(struct relay *r)
 	if (r->in != -1)
 		close(r->in);
 	r->in = -1;
-	r->input = INPUT_ENDED;
+	r->ended = 1;
 	r->wait = EOF_WAIT;
 	r->when = now_ms() + r->wait;
 }
@@ -254,7 +248,7 @@ patience(const struct relay *r)
 {
 	int64_t left;
 
-	if (r->input != INPUT_ENDED || r->to_program.len > 0)
+	if (!r->ended || r->to_program.len > 0)
 		return (-1);
 	left = r->when - now_ms();
 	return (left > 0 ? (int)left : 0);
@@ -289,16 +283,10 @@ watch(const struct relay *r, struct pollfd pfd[P_COUNT])
 static int
 move(struct relay *r, const struct pollfd pfd[P_COUNT])
 {
-	ssize_t n;
-
 	if (pfd[P_SAID].revents != 0)
 		take_order(r);
-	if (pfd[P_IN].revents != 0) {
-		if ((n = fill(r->in, &r->to_program)) == -1)
-			input_ended(r);
-		else if (n > 0)
-			r->last = r->to_program.bytes[n - 1];
-	}
+	if (pfd[P_IN].revents != 0 && fill(r->in, &r->to_program) == -1)
+		input_ended(r);
 	if (r->to_program.len > 0 && drain(r->master, &r->to_program) == -1)
 		return (-1);
 	if ((pfd[P_MASTER].revents & POLLIN) &&
@@ -400,7 +388,6 @@ pty_relay(const struct pty *pty, int in, int out, int leaf)
 	r.said = pty->said;
 	r.out = out;
 	r.in = in;
-	r.last = '\n';
 	if (keep_fds(&r) == -1 || fcntl(r.out, F_SETFL, O_NONBLOCK) == -1 ||
 	    (r.in != -1 && fcntl(r.in, F_SETFL, O_NONBLOCK) == -1))
 		_exit(1);
