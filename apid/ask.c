@@ -97,6 +97,7 @@ make_call(struct conn *c, const struct request *q,
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
 	call->sink = sink;
+	call->pty = q->pty;
 	call->since = call_now();
 	if ((call->who = strdup(c->who)) == NULL ||
 	    (tools_has_body(q->tool) && (call->body = body_new()) == NULL)) {

@@ -75,6 +75,7 @@ struct call {
 	uint64_t		 killed;	/* bytes that stop it */
 	int			 stopped;
 	int			 block;
+	int			 pty;		/* it has a terminal */
 	enum consumer		 consumer_state;
 	struct reader		*consumer;
 	TAILQ_HEAD(, reader)	 readers;

@@ -505,7 +505,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u64(m, c->handle);
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
-	imsg_put_u8(m, 0);
+	imsg_put_u8(m, q->pty ? ASK_F_PTY : 0);
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);
@@ -524,6 +524,23 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 			imsg_put_fd(m, fds[i]);
 	(void)channel_send(channel, m);
 	return (0);
+}
+
+void
+policy_steer(struct conn *c, enum msg_type type, uint32_t value,
+    const char *call)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(type);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u32(m, value);
+	imsg_put_str(m, call);
+	(void)channel_send(channel, m);
 }
 
 void

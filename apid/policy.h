@@ -52,6 +52,12 @@ void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
  */
 int	policy_ask(struct conn *, struct call *, const char *session,
 	    const struct request *, int fds[4]);
+/*
+ * Sends a signal, or a terminal's new size; the answer is passed on.  type is
+ * MSG_SIGNAL or MSG_RESIZE.
+ */
+void	policy_steer(struct conn *, enum msg_type, uint32_t value,
+	    const char *call);
 /* why: STOP_* */
 void	policy_stop(uint64_t handle, unsigned why, const char *call);
 

@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "request.h"
+#include "signals.h"
 #include "text.h"
 
 struct reading {
@@ -31,6 +32,7 @@ static int	member_stdin(struct reading *, const char *, json_t *);
 static int	member_flow(struct reading *, const char *, json_t *);
 static int	member_timeout(struct reading *, const char *, json_t *);
 static int	member_wait(struct reading *, const char *, json_t *);
+static int	member_pty(struct reading *, const char *, json_t *);
 static int	member_profile(struct reading *, const char *, json_t *);
 static int	member_preset(struct reading *, const char *, json_t *);
 static int	member_workspace(struct reading *, const char *, json_t *);
@@ -50,6 +52,7 @@ static const struct member members[] = {
 	{ "flow",		ANY_CALL,	 member_flow },
 	{ "timeout_ms",		ANY_CALL,	 member_timeout },
 	{ "wait_ms",		ANY_CALL,	 member_wait },
+	{ "pty",		ANY_CALL,	 member_pty },
 	{ "idempotency_key",	ANY_CALL,	 member_not_built },
 	{ "dry_run",		ANY_CALL,	 member_not_built },
 	{ "profile",		ANY_NEURON,	 member_profile },
@@ -228,8 +231,17 @@ member_flow(struct reading *r, const char *name, json_t *v)
 static int
 member_timeout(struct reading *r, const char *name, json_t *v)
 {
+	const char *word = json_string_value(v);
+
+	if (word != NULL && strcmp(word, "max") == 0) {
+		r->request->timeout_ms = TIMEOUT_MOST;
+		return (0);
+	}
+	if (word != NULL)
+		return (refuse(r, API_BAD_REQUEST, "%s: neither a number nor "
+		    "\"max\"", name));
 	/* Whose range it is, a profile says; policyd knows it. */
-	return (read_number(r, name, v, 1, UINT32_MAX,
+	return (read_number(r, name, v, 1, TIMEOUT_MOST - 1,
 	    &r->request->timeout_ms));
 }
 
@@ -244,6 +256,50 @@ member_wait(struct reading *r, const char *name, json_t *v)
 		    "\"%s\", %llu ms", name, limit_table[LIMIT_WAIT].keyword,
 		    (unsigned long long)max));
 	return (read_number(r, name, v, 0, max, &r->request->wait_ms));
+}
+
+static int
+read_size(struct reading *r, const char *before, json_t *v, uint32_t *size)
+{
+	uint32_t rows, cols;
+	char name[16];
+
+	(void)snprintf(name, sizeof(name), "%srows", before);
+	if (read_number(r, name, json_object_get(v, "rows"), 1, PTY_SIZE_MAX,
+	    &rows) == -1)
+		return (-1);
+	(void)snprintf(name, sizeof(name), "%scols", before);
+	if (read_number(r, name, json_object_get(v, "cols"), 1, PTY_SIZE_MAX,
+	    &cols) == -1)
+		return (-1);
+	*size = PTY_SIZE(rows, cols);
+	return (0);
+}
+
+/* Among what is judged: the argument bytes say what the program meets. */
+static int
+member_pty(struct reading *r, const char *name, json_t *v)
+{
+	const char *key;
+	uint32_t size;
+	json_t *value;
+
+	if (!json_is_object(v))
+		return (refuse(r, API_BAD_REQUEST, "%s: not an object", name));
+	json_object_foreach(v, key, value)
+		if (strcmp(key, "rows") != 0 && strcmp(key, "cols") != 0 &&
+		    strcmp(key, "term") != 0)
+			return (refuse(r, API_BAD_REQUEST, "%s.%.64s: there "
+			    "is no such member here", name, key));
+	if (read_size(r, "pty.", v, &size) == -1)
+		return (-1);
+	value = json_object_get(v, "term");
+	if (value != NULL && (!json_is_string(value) ||
+	    json_string_length(value) >= PTY_TERM_MAX))
+		return (refuse(r, API_BAD_REQUEST, "%s.term: not a string of "
+		    "at most %d bytes", name, PTY_TERM_MAX - 1));
+	r->request->pty = 1;
+	return (keep_argument(r, name, v));
 }
 
 static int
@@ -361,6 +417,50 @@ request_read(struct request *q, unsigned which, const char *body, size_t size,
 	error = 0;
 done:
 	json_decref(r.arguments);
+	json_decref(j);
+	return (error);
+}
+
+/* ---- small bodies ---- */
+
+int
+request_signal(const char *body, size_t size, uint32_t *sig,
+    struct http_bad *bad)
+{
+	struct reading r = { .bad = bad };
+	json_t *j = json_read(body, size, bad);
+	const char *name;
+	int error = 0;
+
+	if (j == NULL)
+		return (-1);
+	name = json_string_value(json_object_get(j, "signal"));
+	*sig = name == NULL ? 0 : signal_find(name);
+	if (json_object_size(j) != 1 || name == NULL)
+		error = refuse(&r, API_BAD_REQUEST,
+		    "not {\"signal\": \"INT\"}, or another name");
+	else if (*sig == 0)
+		error = refuse(&r, API_BAD_REQUEST, "signal: %.16s is none of "
+		    "%s", name, signal_names());
+	json_decref(j);
+	return (error);
+}
+
+int
+request_resize(const char *body, size_t size, uint32_t *pty_size,
+    struct http_bad *bad)
+{
+	struct reading r = { .bad = bad };
+	json_t *j = json_read(body, size, bad);
+	int error;
+
+	if (j == NULL)
+		return (-1);
+	if (json_object_size(j) != 2)
+		error = refuse(&r, API_BAD_REQUEST,
+		    "not {\"rows\": 24, \"cols\": 80}, or other numbers");
+	else
+		error = read_size(&r, "", j, pty_size);
 	json_decref(j);
 	return (error);
 }

@@ -21,10 +21,11 @@ struct request {
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
 	uint32_t	 expires;	/* s; 0: the default */
-	uint32_t	 timeout_ms;	/* 0: the default */
+	uint32_t	 timeout_ms;	/* 0: the default, or TIMEOUT_MOST */
 	uint32_t	 wait_ms;
 	int		 block;		/* flow "block" */
 	int		 input;		/* STDIN_* */
+	int		 pty;		/* it is to have a terminal */
 	uint8_t		*text;		/* STDIN_INLINE */
 	size_t		 text_size;
 	char		*arguments;	/* the argument bytes */
@@ -43,5 +44,12 @@ struct request {
 int	request_read(struct request *, unsigned which, const char *body,
 	    size_t size, const struct limits *, struct http_bad *);
 void	request_free(struct request *);
+
+/* {"signal": "INT"} and {"rows": 24, "cols": 80}: the number of each, or -1
+ * after filling bad. */
+int	request_signal(const char *body, size_t size, uint32_t *signal,
+	    struct http_bad *);
+int	request_resize(const char *body, size_t size, uint32_t *pty_size,
+	    struct http_bad *);
 
 #endif

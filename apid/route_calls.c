@@ -166,7 +166,7 @@ route_session_end(struct conn *c)
 	policy_end(c, c->id, after_end, NULL);
 }
 
-/* ---- cancel, stdin ---- */
+/* ---- cancel, stdin, signal, resize ---- */
 
 /* -1 after answering, if a body came that is more than {}. */
 static int
@@ -210,8 +210,9 @@ route_call_cancel(struct conn *c)
 	}
 }
 
+/* policyd knows the call, we do not: it has ended. */
 static void
-feed_of_record(struct conn *c, int status, const char *json, size_t n,
+of_record(struct conn *c, int status, const char *json, size_t n,
     void *arg)
 {
 	(void)status;
@@ -230,8 +231,48 @@ route_call_stdin(struct conn *c)
 	if (http_query_number(&c->head, "eof", &eof) == -1 || eof > 1)
 		conn_error(c, API_BAD_REQUEST, "eof: neither 0 nor 1");
 	else if (call == NULL)
-		policy_query(c, QUERY_CALL, 0, 0, c->id, feed_of_record,
-		    NULL);
+		policy_query(c, QUERY_CALL, 0, 0, c->id, of_record, NULL);
 	else
 		feed_request(c, call, eof == 1);
+}
+
+/* What we know of it is enough to say no; policyd says yes. */
+static void
+steer(struct conn *c, enum msg_type type, uint32_t value)
+{
+	struct call *call = call_of(c, c->id);
+
+	if (call == NULL)
+		policy_query(c, QUERY_CALL, 0, 0, c->id, of_record, NULL);
+	else if (call->state >= CALL_ENDED)
+		conn_error(c, API_CONFLICT, "%s: the call has ended", c->id);
+	else if (type == MSG_RESIZE && !call->pty)
+		conn_error(c, API_CONFLICT, "%s: the call has no terminal",
+		    c->id);
+	else
+		policy_steer(c, type, value, c->id);
+}
+
+void
+route_call_signal(struct conn *c)
+{
+	struct http_bad bad;
+	uint32_t sig;
+
+	if (request_signal(c->body, c->body_size, &sig, &bad) == -1)
+		conn_error(c, bad.code, "%s", bad.why);
+	else
+		steer(c, MSG_SIGNAL, sig);
+}
+
+void
+route_call_resize(struct conn *c)
+{
+	struct http_bad bad;
+	uint32_t size;
+
+	if (request_resize(c->body, c->body_size, &size, &bad) == -1)
+		conn_error(c, bad.code, "%s", bad.why);
+	else
+		steer(c, MSG_RESIZE, size);
 }

@@ -67,7 +67,11 @@ static const struct route routes[] = {
 	{ "POST", "/v1/calls/{c}/cancel", ON_AGENT, BODY_EMPTY, 0, NULL,
 	    route_call_cancel },
 	{ "POST", "/v1/calls/{c}/stdin", ON_AGENT, BODY_RAW, 0, feeding,
-	    route_call_stdin }
+	    route_call_stdin },
+	{ "POST", "/v1/calls/{c}/signal", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_call_signal },
+	{ "POST", "/v1/calls/{c}/resize", ON_AGENT, BODY_JSON, 0, NULL,
+	    route_call_resize }
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 

@@ -44,6 +44,8 @@ void	route_call_get(struct conn *);
 void	route_call_events(struct conn *);
 void	route_call_cancel(struct conn *);
 void	route_call_stdin(struct conn *);
+void	route_call_signal(struct conn *);
+void	route_call_resize(struct conn *);
 void	route_session_events(struct conn *);
 void	route_session_open(struct conn *);
 void	route_session_end(struct conn *);

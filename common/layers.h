@@ -69,6 +69,10 @@ ROW(HIDEPID,	"hidden-processes",	LAYER_MANDATORY,		\
     "/proc shows only what the reader may trace: not PID 1",		\
     "Linux 5.8, hidepid=invisible",					\
     "boot Linux 6.1 or newer")						\
+ROW(TERMINALS,	"own-terminals",	LAYER_IF_PRESENT,		\
+    "terminals of its own alone: no other neuron's or the host's is seen", \
+    "Linux 4.7, CONFIG_UNIX98_PTYS",					\
+    "boot a kernel with CONFIG_UNIX98_PTYS; until then no call has one") \
 ROW(CAPS,	"no-capabilities",	LAYER_MANDATORY,		\
     "no power that root is made of, not even within",			\
     "Linux 2.6.25, capset(2)",						\

@@ -69,7 +69,8 @@ limit_unit_name(enum limit_unit unit)
 		[UNIT_BYTES] = "bytes",
 		[UNIT_MS] = "ms",
 		[UNIT_SECONDS] = "s",
-		[UNIT_MILLI] = "1/1000"
+		[UNIT_MILLI] = "1/1000",
+		[UNIT_SWITCH] = "switch"
 	};
 
 	return (unit < NITEMS(names) ? names[unit] : "?");
@@ -115,6 +116,13 @@ limit_parse(enum limit limit, const char *text, uint64_t *value,
 		if (parse_milli(text, value) == 0)
 			return (0);
 		*why = "expected a number with at most three decimals";
+		return (-1);
+	}
+	if (row->unit == UNIT_SWITCH) {
+		*value = strcmp(text, "yes") == 0;
+		if (*value == 1 || strcmp(text, "no") == 0)
+			return (0);
+		*why = "expected yes or no";
 		return (-1);
 	}
 	if (!isdigit((unsigned char)*text)) {

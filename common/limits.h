@@ -22,8 +22,12 @@
 #define NAME_BYTES_MAX		64	/* a profile, preset or tool, NUL too */
 #define GROUPS_MAX		256	/* supplementary groups of a peer */
 #define NEURON_RUNNING_MAX	16	/* most call leaves of one neuron */
+#define PTY_SIZE_MAX		4096	/* rows or columns of a terminal */
+#define PTY_TERM_MAX		64	/* name of its type, NUL included */
 
-enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS, UNIT_SECONDS, UNIT_MILLI };
+enum limit_unit {
+	UNIT_COUNT, UNIT_BYTES, UNIT_MS, UNIT_SECONDS, UNIT_MILLI, UNIT_SWITCH
+};
 
 /*
  * Where a row may stand: any row at the top level of the configuration,
@@ -35,7 +39,8 @@ enum limit_scope { SCOPE_HOST, SCOPE_NEURON, SCOPE_CALL };
 /*
  * ROW(symbol, keyword, scope, unit, default, minimum, maximum, words)
  *
- * UNIT_MILLI is written as a decimal number ("1.5") and kept times 1000.
+ * UNIT_MILLI is written as a decimal number ("1.5") and kept times 1000,
+ * UNIT_SWITCH as "yes" or "no" and kept as 1 or 0.
  */
 #define KIB(n)	((uint64_t)(n) << 10)
 #define MIB(n)	((uint64_t)(n) << 20)
@@ -101,7 +106,9 @@ ROW(SESSION_EXPIRES, "session-expires", SCOPE_HOST, UNIT_SECONDS,	\
 ROW(RESULT_KEPT, "result-kept",	SCOPE_HOST, UNIT_SECONDS,		\
     600, 1, 86400, "how long a result is kept")				\
 ROW(RESTART_WINDOW, "restart-window", SCOPE_HOST, UNIT_SECONDS,		\
-    60, 1, 3600, "five deaths of one process within it are too many")
+    60, 1, 3600, "five deaths of one process within it are too many")	\
+ROW(PTY,	"pty",		SCOPE_NEURON, UNIT_SWITCH,		\
+    1, 0, 1, "whether a call in a neuron can have a terminal")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,
@@ -138,7 +145,7 @@ const char *limit_unit_name(enum limit_unit);
 /*
  * Reads a limit's value as the configuration writes it: a number with, for
  * bytes, K, M or G; for times, ms, s, m or h (a bare number counts seconds);
- * for UNIT_MILLI up to three decimals.  Returns 0, or -1 and sets *why to a
+ * for UNIT_MILLI up to three decimals; for UNIT_SWITCH yes or no.  Returns 0, or -1 and sets *why to a
  * sentence in static storage.  Does not check the row's range.
  */
 int	limit_parse(enum limit, const char *text, uint64_t *value,

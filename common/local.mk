@@ -17,6 +17,7 @@ common_libcore_a_SOURCES = \
 	common/redact.c common/redact.h \
 	common/runblock.c common/runblock.h \
 	common/sanitize.c common/sanitize.h \
+	common/signals.c common/signals.h \
 	common/fault.h common/without.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c

@@ -217,6 +217,16 @@ proc_masks(void)
 	    ? "mount" : NULL);
 }
 
+/* Each mount of it is an instance of its own. */
+static const char *
+terminals(void)
+{
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	return (mount("devpts", WORK, "devpts", MS_NOSUID | MS_NOEXEC,
+	    "newinstance,ptmxmode=0666") == -1 ? "mounting devpts" : NULL);
+}
+
 static const char *
 hidepid(void)
 {
@@ -568,6 +578,7 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_ROOT] = read_only_root,
 	[LAYER_PROC_MASKS] = proc_masks,
 	[LAYER_HIDEPID] = hidepid,
+	[LAYER_TERMINALS] = terminals,
 	[LAYER_CAPS] = no_caps,
 	[LAYER_BOUNDING] = bounding,
 	[LAYER_SECUREBITS] = securebits,

@@ -124,9 +124,10 @@ ROW(PEER_GONE,	CH_API, DIR_UP, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)		\
 ROW(OPEN,	CH_AGENT, DIR_UP, 25, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* END u32 request, u64 handle, S id of a neuron or session */		\
 ROW(END,	CH_API, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
-/* ASK u32 request, u64 handle, u32 timeout ms (0: default),		\
- *   u8 stdin (STDIN_*), u8 flags (ASK_F_*), S session, S tool,		\
- *   S idempotency key; arguments, stdout, stderr[, input] */		\
+/* ASK u32 request, u64 handle, u32 timeout ms (0: default,		\
+ *   TIMEOUT_MOST: the limit's), u8 stdin (STDIN_*), u8 flags (ASK_F_*),	\
+ *   S session, S tool, S idempotency key; arguments, stdout, stderr	\
+ *   [, input] */							\
 ROW(ASK,	CH_AGENT, DIR_UP, 18, 3, 3, 4,				\
     FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W, FD_INPUT), ST_UP)			\
 /* ASK_ONCE: a call in an ephemeral neuron.  ASK's fixed fields, then	\
@@ -203,7 +204,17 @@ ROW(COMMITTED,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 ROW(RELOAD,	CH_CONTROL, DIR_DOWN, 6, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* MANAGE u32 request, u64 handle, u8 what (MANAGE_*), u32 timeout ms:	\
  *   an operator with the right "manage" asks */				\
-ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SIGNAL u32 request, u64 handle, u32 signal (signals.h), S call */	\
+ROW(SIGNAL,	CH_AGENT, DIR_UP, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* RESIZE u32 request, u64 handle, u32 size (PTY_SIZE), S call */	\
+ROW(RESIZE,	CH_AGENT, DIR_UP, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_SIGNAL u32 signal, S call */					\
+ROW(CALL_SIGNAL, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_RESIZE u32 size, S call */					\
+ROW(CALL_RESIZE, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* RUN_RESIZE u32 run, u32 size */					\
+ROW(RUN_RESIZE,	CH_INIT, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -256,6 +267,21 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
+#define ASK_F_PTY		0x02	/* it has a terminal */
+
+/* ASK: the longest time that the profile's timeout-max allows */
+#define TIMEOUT_MOST		UINT32_MAX
+
+/* The size of a terminal in one number, rows and columns from 1 on. */
+#define PTY_SIZE(rows, cols)	((uint32_t)(rows) << 16 | (uint32_t)(cols))
+#define PTY_ROWS(size)		((size) >> 16)
+#define PTY_COLS(size)		((size) & 0xffffU)
+#define PTY_SIZE_OK(size)						\
+	(PTY_ROWS(size) >= 1 && PTY_ROWS(size) <= PTY_SIZE_MAX &&	\
+	PTY_COLS(size) >= 1 && PTY_COLS(size) <= PTY_SIZE_MAX)
+
+/* BUILD: with the number of v1 tasks files in one byte */
+#define BUILD_F_NO_PTY		0x80	/* no terminals of its own */
 
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };

@@ -7,8 +7,10 @@
 
 #include "codec.h"
 #include "limits.h"
+#include "protocol.h"
 #include "runblock.h"
 
+#define FLAGS_KNOWN	RUNBLOCK_F_PTY
 #define ARGUMENT_MAX	131071	/* MAX_ARG_STRLEN, its NUL not counted */
 
 static int
@@ -59,6 +61,8 @@ runblock_encode(const struct runblock *rb)
 		goto out;
 	if (rb->flags & RUNBLOCK_F_BODY)
 		enc_bytes(enc, rb->args, rb->args_size);
+	if (rb->flags & RUNBLOCK_F_PTY)
+		enc_u32(enc, rb->pty);
 	if ((errno = enc_error(enc)) != 0) {
 		if (errno == EMSGSIZE)
 			errno = E2BIG;
@@ -140,7 +144,12 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 		goto bad;
 	if (rb->flags & RUNBLOCK_F_BODY)
 		rb->args = dec_bytes(&dec, &rb->args_size);
+	if (rb->flags & RUNBLOCK_F_PTY)
+		rb->pty = dec_u32(&dec);
 	if (dec_end(&dec) == -1)
+		goto bad;
+	*why = "with a terminal of an impossible size";
+	if ((rb->flags & RUNBLOCK_F_PTY) && !PTY_SIZE_OK(rb->pty))
 		goto bad;
 	*why = "without a program";
 	if (rb->argc == 0 || rb->argv[0][0] == '\0')

@@ -5,6 +5,7 @@
  *	u16 version, u32 flags, S working directory ("" for the default),
  *	u32 argc, S argv..., u32 envc, S "NAME=VALUE"...
  *	with RUNBLOCK_F_BODY: S the arguments, JSON
+ *	with RUNBLOCK_F_PTY: u32 the terminal's size
  *
  * With RUNBLOCK_F_BODY the program is neuron-tool and argv[0] the name of one
  * of its bodies, which is handed the block and reads the arguments itself:
@@ -24,7 +25,8 @@
 #define RUNBLOCK_ENV_MAX	256
 
 #define RUNBLOCK_F_BODY		0x1U
-#define RUNBLOCK_FLAGS		RUNBLOCK_F_BODY
+#define RUNBLOCK_F_PTY		0x2U	/* the size of a terminal is there */
+#define RUNBLOCK_FLAGS		(RUNBLOCK_F_BODY | RUNBLOCK_F_PTY)
 
 struct runblock {
 	uint32_t	 flags;		/* RUNBLOCK_F_* */
@@ -37,6 +39,7 @@ struct runblock {
 	 * decoded block a view: valid as long as the bytes are. */
 	const uint8_t	*args;
 	size_t		 args_size;
+	uint32_t	 pty;		/* PTY_SIZE, with RUNBLOCK_F_PTY */
 };
 
 /* A sealed memfd that holds rb, or -1 with errno (E2BIG: over a bound). */
@@ -45,7 +48,7 @@ int	runblock_encode(const struct runblock *rb);
 /*
  * Decodes size bytes.  Everything is bounded and checked: argc at least 1 (with
  * a body exactly 1), no NUL inside a string, every environment entry of the
- * form NAME=VALUE.
+ * form NAME=VALUE, the size of a terminal within its bounds.
  * Returns a block to be freed with runblock_free, or NULL and a reason.
  */
 struct runblock *runblock_decode(const uint8_t *, size_t size,

@@ -8,11 +8,13 @@
 #include "arguments.h"
 #include "env.h"
 #include "limits.h"
+#include "protocol.h"
 #include "runblock.h"
 #include "schema.h"
 #include "without.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
+#define TERM_UNSAID	"xterm"	/* every terminfo(5) has it */
 
 /* ---- JSON ---- */
 
@@ -215,12 +217,13 @@ check_env(struct arguments *arguments, json_t *env, struct why *why)
 		    schema_type_of(env));
 		return (-1);
 	}
-	if (json_object_size(env) > RUNBLOCK_ENV_MAX) {
+	/* A terminal's type makes one more. */
+	if (json_object_size(env) > RUNBLOCK_ENV_MAX - 1) {
 		why_set(why, "env: %zu entries, at most %d",
-		    json_object_size(env), RUNBLOCK_ENV_MAX);
+		    json_object_size(env), RUNBLOCK_ENV_MAX - 1);
 		return (-1);
 	}
-	arguments->env = calloc(json_object_size(env) + 1,
+	arguments->env = calloc(json_object_size(env) + 2,
 	    sizeof(*arguments->env));
 	if (arguments->env == NULL)
 		goto nomem;
@@ -246,6 +249,93 @@ nomem:
 	return (-1);
 }
 
+/* ---- terminal ---- */
+
+static int
+check_side(const json_t *pty, const char *name, uint32_t *side,
+    struct why *why)
+{
+	const json_t *value = json_object_get(pty, name);
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < 1 || n > PTY_SIZE_MAX) {
+		why_set(why, "pty.%s: not a whole number from 1 to %d", name,
+		    PTY_SIZE_MAX);
+		return (-1);
+	}
+	*side = (uint32_t)n;
+	return (0);
+}
+
+/* What names an entry of terminfo(5), and no path. */
+static int
+check_term(const json_t *value, struct why *why)
+{
+	const char *term = json_string_value(value);
+	size_t len = term == NULL ? 0 : strlen(term);
+
+	if (len > 0 && len < PTY_TERM_MAX && strspn(term,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789+-._") == len && term[0] != '.')
+		return (0);
+	why_set(why, "pty.term: not a terminal's name of 1 to %d letters, "
+	    "digits, \"+\", \"-\", \".\" and \"_\"", PTY_TERM_MAX - 1);
+	return (-1);
+}
+
+static int
+has_entry(const struct arguments *arguments, const char *name)
+{
+	size_t len = strlen(name);
+	uint32_t i;
+
+	for (i = 0; i < arguments->nenv; i++)
+		if (strncmp(arguments->env[i], name, len) == 0 &&
+		    arguments->env[i][len] == '=')
+			return (1);
+	return (0);
+}
+
+/* After the environment: a TERM there is the caller's own. */
+static int
+check_pty(struct arguments *arguments, json_t *pty, struct why *why)
+{
+	char buf[WHY_NAME_SIZE];
+	const char *name, *term = TERM_UNSAID;
+	uint32_t rows, cols;
+	json_t *value;
+
+	if (!json_is_object(pty)) {
+		why_set(why, "pty: expected object, got %s",
+		    schema_type_of(pty));
+		return (-1);
+	}
+	json_object_foreach(pty, name, value) {
+		if (strcmp(name, "rows") == 0 || strcmp(name, "cols") == 0)
+			continue;
+		if (strcmp(name, "term") != 0) {
+			why_set(why, "pty: no member \"%s\" is known",
+			    why_name(name, strlen(name), buf));
+			return (-1);
+		}
+		if (check_term(value, why) == -1)
+			return (-1);
+		term = json_string_value(value);
+	}
+	if (check_side(pty, "rows", &rows, why) == -1 ||
+	    check_side(pty, "cols", &cols, why) == -1)
+		return (-1);
+	arguments->pty = PTY_SIZE(rows, cols);
+	if (arguments->env == NULL)
+		arguments->env = calloc(2, sizeof(*arguments->env));
+	if (arguments->env == NULL || (!has_entry(arguments, "TERM") &&
+	    add_entry(arguments, "TERM", term) == -1)) {
+		why_set(why, "pty: out of memory");
+		return (-1);
+	}
+	return (0);
+}
+
 /* ---- all of it ---- */
 
 static int
@@ -253,7 +343,7 @@ check_members(struct arguments *arguments, struct why *why)
 {
 	char buf[WHY_NAME_SIZE];
 	const char *name;
-	json_t *value, *env = NULL;
+	json_t *value, *env = NULL, *pty = NULL;
 
 	if (!json_is_object(arguments->root)) {
 		why_set(why, "arguments: expected object, got %s",
@@ -265,6 +355,8 @@ check_members(struct arguments *arguments, struct why *why)
 			arguments->args = value;
 		else if (strcmp(name, "env") == 0)
 			env = value;
+		else if (strcmp(name, "pty") == 0)
+			pty = value;
 		else if (strcmp(name, "cwd") == 0) {
 			if (check_cwd(value, &arguments->cwd, why) == -1)
 				return (-1);
@@ -283,7 +375,9 @@ check_members(struct arguments *arguments, struct why *why)
 		    schema_type_of(arguments->args));
 		return (-1);
 	}
-	return (env == NULL ? 0 : check_env(arguments, env, why));
+	if (env != NULL && check_env(arguments, env, why) == -1)
+		return (-1);
+	return (pty == NULL ? 0 : check_pty(arguments, pty, why));
 }
 
 int

@@ -1,5 +1,6 @@
 /*
- * The argument bytes of a call: {"args": {...}, "cwd": "...", "env": {...}}.
+ * The argument bytes of a call: {"args": {...}, "cwd": "...", "env": {...},
+ * "pty": {...}}.
  * The one place where bytes that an agent wrote are read as JSON.
  */
 #ifndef JUDGED_ARGUMENTS_H
@@ -19,11 +20,12 @@ struct arguments {
 	const char	*cwd;		/* "" if none was given */
 	char		**env;		/* "NAME=VALUE", NULL-terminated */
 	uint32_t	 nenv;
+	uint32_t	 pty;		/* PTY_SIZE; 0: no terminal */
 };
 
 /*
  * Reads them: at most max bytes, no duplicate member, no NUL in a string, no
- * member but the three, a working directory that leads nowhere sly, and an
+ * member but the four, a working directory that leads nowhere sly, and an
  * environment by guarantee C1.  0, or -1 and why not; free in both cases.
  */
 int	arguments_parse(struct arguments *, const uint8_t *, size_t size,

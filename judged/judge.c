@@ -78,12 +78,19 @@ build(const struct tool *tool, const struct arguments *arguments,
 	struct argv argv;
 	int ok = -1;
 
+	if (arguments->pty != 0 && !tool->pty) {
+		why_set(&j->reason, "pty: the tool \"%s\" has no use for a "
+		    "terminal", tool->name);
+		return (-1);
+	}
 	if (tool->body != NULL)
 		return (build_body(tool, arguments, j));
 	if (template_build(tool->argv, arguments->args, limits, &argv,
 	    &j->reason) == 0) {
 		rb.argc = argv.n;
 		rb.argv = argv.v;
+		rb.flags = arguments->pty != 0 ? RUNBLOCK_F_PTY : 0;
+		rb.pty = arguments->pty;
 		ok = encode(&rb, arguments, j);
 	}
 	argv_free(&argv);

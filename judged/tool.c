@@ -127,6 +127,15 @@ read_asks(struct tool *tool, const json_t *value, struct why *why)
 }
 
 static int
+read_pty(struct tool *tool, const json_t *value, struct why *why)
+{
+	if (!json_is_boolean(value))
+		return (expected("pty", "boolean", value, why));
+	tool->pty = json_is_true(value);
+	return (0);
+}
+
+static int
 read_timeout(struct tool *tool, const json_t *value, struct why *why)
 {
 	const struct limit_row *row = &limit_table[LIMIT_TIMEOUT_MAX];
@@ -232,6 +241,7 @@ static const struct member members[] = {
 	{ "effect",		1, read_effect },
 	{ "marks",		1, read_marks },
 	{ "asks",		1, read_asks },
+	{ "pty",		0, read_pty },
 	{ "timeout_ms",		0, read_timeout },
 	{ "input_schema",	1, read_schema },
 	{ "exactly_one",	0, read_exactly },

@@ -19,6 +19,7 @@ struct tool {
 	unsigned	 effect;	/* enum effect */
 	uint32_t	 marks;
 	int		 asks;
+	int		 pty;		/* a call may have a terminal */
 	uint32_t	 timeout_ms;	/* 0: the limit's */
 	uint8_t		 sha256[TOOL_SHA256];	/* of the bytes */
 	json_t		*root;		/* the declaration */

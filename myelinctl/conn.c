@@ -292,3 +292,12 @@ conn_again(struct conn *conn)
 	conn->state = CONN_IDLE;
 	return (0);
 }
+
+int
+conn_stale(const struct conn *conn)
+{
+	char byte;
+
+	return (recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != -1 ||
+	    (errno != EAGAIN && errno != EINTR));
+}

@@ -45,6 +45,8 @@ short	conn_events(const struct conn *, int may_read);
 void	conn_io(struct conn *, short revents);
 /* Waits for the whole answer, at most ms between two pieces of it. */
 void	conn_finish(struct conn *, int ms);
+/* Idle, and the server has closed it, or said what nobody asked for. */
+int	conn_stale(const struct conn *);
 /* Done: ready for the next request, if the server keeps the connection. */
 int	conn_again(struct conn *);
 

@@ -49,6 +49,7 @@ int	cmd_run(struct options *, int, char **);
 int	cmd_call(struct options *, int, char **);
 int	cmd_cp(struct options *, int, char **);
 int	cmd_files(struct options *, int, char **);
+int	cmd_shell(struct options *, int, char **);
 int	cmd_status(struct options *, int, char **);
 int	cmd_neurons(struct options *, int, char **);
 int	cmd_sessions(struct options *, int, char **);

@@ -203,6 +203,12 @@ send_piece(struct feed *feed)
 	struct conn_request q = { .method = "POST", .accept = "*/*",
 	    .type = "application/octet-stream", .body = feed->piece };
 
+	/* The service closes a connection on which nothing was asked for a
+	 * minute. */
+	if (feed->connected && conn_stale(&feed->conn)) {
+		conn_close(&feed->conn);
+		feed->connected = 0;
+	}
 	if (!feed->connected) {
 		if (conn_open(&feed->conn, feed->socket) == -1) {
 			feed->ended = 1;
@@ -220,15 +226,25 @@ send_piece(struct feed *feed)
 static void
 read_piece(struct feed *feed)
 {
+	static char typed[FEED_PIECE - 1];
 	ssize_t n;
 
-	n = read(STDIN_FILENO, feed->piece, sizeof(feed->piece));
+	if (feed->typed != NULL)
+		n = read(STDIN_FILENO, typed, sizeof(typed));
+	else
+		n = read(STDIN_FILENO, feed->piece, sizeof(feed->piece));
 	if (n == -1 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n == -1)
 		complain("standard input: %s", strerror(errno));
 	feed->len = n > 0 ? (size_t)n : 0;
 	feed->eof = n <= 0;
+	if (feed->typed != NULL && n > 0) {
+		feed->len = feed->typed(feed->typed_arg, typed, (size_t)n,
+		    feed->piece);
+		if (feed->len == 0)
+			return;
+	}
 	send_piece(feed);
 }
 

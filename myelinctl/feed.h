@@ -30,6 +30,10 @@ struct feed {
 	int		 ended;		/* nothing more is read or sent */
 	int		 eof;
 	int		 always;	/* a file that poll(2) can't wait for */
+	/* What was typed, before it is sent; NULL: as it is.  out has room for
+	 * one byte more than there are. */
+	size_t		 (*typed)(void *, const char *, size_t, char *out);
+	void		*typed_arg;
 	struct conn	 conn;
 	int		 connected;
 	size_t		 len;

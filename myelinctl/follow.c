@@ -31,7 +31,7 @@ struct state {
 	time_t		 deadline;
 };
 
-enum { P_CONN, P_OUT, P_ERR, P_STDIN, P_FEED, P_CANCEL, P_COUNT };
+enum { P_CONN, P_OUT, P_ERR, P_STDIN, P_FEED, P_CANCEL, P_TERM, P_COUNT };
 
 static void
 on_signal(int signo)
@@ -85,6 +85,8 @@ static int
 on_started(struct state *s, const json_t *data)
 {
 	(void)data;
+	if (s->f->term != NULL)
+		term_start(s->f->term, s->f->call);
 	if (s->f->feed != NULL)
 		feed_start(s->f->feed, s->f->call);
 	return (0);
@@ -222,6 +224,8 @@ watch(struct state *s, struct pollfd pfd[P_COUNT])
 		pfd[P_CANCEL].fd = s->cancel.fd;
 		pfd[P_CANCEL].events = conn_events(&s->cancel, 1);
 	}
+	if (s->f->term != NULL)
+		term_poll(s->f->term, &pfd[P_TERM]);
 	return (s->f->feed != NULL && feed_poll(s->f->feed, &pfd[P_STDIN]));
 }
 
@@ -230,6 +234,16 @@ flush_sink(struct state *s, struct sink *sink)
 {
 	if (sink != NULL && sink_pending(sink) && sink_flush(sink) == -1)
 		output_failed(s, sink);
+}
+
+/* The escape was typed: that is a terminal that hangs up. */
+static void
+left(struct state *s)
+{
+	if (!s->f->term->escape.left || s->f->signal != 0)
+		return;
+	s->f->signal = SIGHUP;
+	s->cancelling = 1;
 }
 
 static void
@@ -245,6 +259,10 @@ handle(struct state *s, const struct pollfd pfd[P_COUNT])
 		conn_io(&s->cancel, pfd[P_CANCEL].revents);
 	if (s->f->feed != NULL)
 		feed_io(s->f->feed, &pfd[P_STDIN]);
+	if (s->f->term != NULL) {
+		term_io(s->f->term, &pfd[P_TERM]);
+		left(s);
+	}
 }
 
 static int
@@ -288,24 +306,29 @@ loop(struct state *s, const sigset_t *unblocked)
 
 /* Signals arrive in ppoll(2) alone; *unblocked is the mask for it. */
 static void
-catch_signals(sigset_t *unblocked)
+catch_signals(sigset_t *unblocked, int terminal)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	/* The last two where there is a terminal: it must not stay raw, and
+	 * term.c has a handler for its size. */
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+	    SIGWINCH };
+	const size_t n = terminal ? 5 : 3;
 	struct sigaction act = { .sa_handler = on_signal }, old;
 	sigset_t block;
 	size_t i;
 
 	sigemptyset(&block);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (i = 0; i < n; i++) {
 		/* nohup(1) and background jobs of sh(1) ignore some. */
 		if (sigaction(signals[i], NULL, &old) == 0 &&
 		    old.sa_handler == SIG_IGN)
 			continue;
-		sigaction(signals[i], &act, NULL);
+		if (signals[i] != SIGWINCH)
+			sigaction(signals[i], &act, NULL);
 		sigaddset(&block, signals[i]);
 	}
 	sigprocmask(SIG_BLOCK, &block, unblocked);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (i = 0; i < n; i++)
 		sigdelset(unblocked, signals[i]);
 }
 
@@ -348,7 +371,7 @@ follow_call(struct follow *f, const char *target, const json_t *body)
 		f->why = "";		/* was said already */
 		return;
 	}
-	catch_signals(&unblocked);
+	catch_signals(&unblocked, f->term != NULL);
 	sse_init(&s.sse, on_event, &s);
 	conn_send(&s.conn, &q, on_body, &s);
 	free(text);

@@ -10,11 +10,13 @@
 #include "feed.h"
 #include "ids.h"
 #include "sink.h"
+#include "term.h"
 
 struct follow {
 	/* Set by the caller. */
 	const char	*socket;
 	struct feed	*feed;		/* NULL: no standard input */
+	struct term	*term;		/* NULL: the call has none */
 	struct sink	*out;		/* NULL: output is not wanted */
 	struct sink	*err;
 
@@ -31,7 +33,8 @@ struct follow {
 /*
  * Sends the request and stays until the call has finished, was refused or
  * can't be followed.  SIGINT, SIGTERM, SIGHUP and a closed output cancel the
- * call; a second signal, or 5 s without an answer to that, end the wait.
+ * call, as the escape of a terminal does (signal is SIGHUP then); a second
+ * signal, or 5 s without an answer to that, end the wait.
  */
 void	follow_call(struct follow *, const char *target, const json_t *body);
 void	follow_free(struct follow *);

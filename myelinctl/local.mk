@@ -12,6 +12,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
+	myelinctl/escape.c myelinctl/escape.h \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
@@ -19,9 +20,11 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/output.c myelinctl/output.h \
-	myelinctl/run.c \
+	myelinctl/run.c myelinctl/run.h \
+	myelinctl/shell.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/term.c myelinctl/term.h \
 	myelinctl/tar.c myelinctl/tar.h \
 	myelinctl/unpack.c myelinctl/unpack.h \
 	myelinctl/words.c myelinctl/words.h
@@ -43,7 +46,10 @@ EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response \
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_ctl_http tests/unit/check_ctl_sse \
 	tests/unit/check_ctl_words tests/unit/check_ctl_chain \
-	tests/unit/check_ctl_tar
+	tests/unit/check_ctl_tar tests/unit/check_ctl_escape
+tests_unit_check_ctl_escape_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(CHECK_CFLAGS)
+tests_unit_check_ctl_escape_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 tests_unit_check_ctl_http_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_ctl_http_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)

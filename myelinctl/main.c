@@ -276,6 +276,9 @@ static const struct option_row option_rows[] = {
 static const struct command commands[] = {
 	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
+	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
+	    "run a shell, or another program, in a neuron on this terminal",
+	    cmd_shell },
 	{ "call", "sowCepPTS", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "

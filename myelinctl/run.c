@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "follow.h"
+#include "run.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -164,8 +164,8 @@ finished_status(const struct options *o, const char *program,
 	return (failed_status(o, program, f, reason == NULL ? "?" : reason));
 }
 
-static int
-status_of(const struct options *o, const char *program,
+int
+run_status(const struct options *o, const char *program,
     const struct follow *f)
 {
 	if (f->finished != NULL)
@@ -188,11 +188,10 @@ status_of(const struct options *o, const char *program,
 	return (f->signal != 0 ? EXIT_SIGNAL + f->signal : EXIT_MYELIN);
 }
 
-static json_t *
-request(const struct options *o, int argc, char **argv,
-    const struct feed *feed)
+json_t *
+run_args(int argc, char **argv)
 {
-	json_t *body, *list = json_array(), *item;
+	json_t *list = json_array(), *item;
 	int i;
 
 	for (i = 0; i < argc; i++) {
@@ -205,8 +204,19 @@ request(const struct options *o, int argc, char **argv,
 		}
 		json_array_append_new(list, item);
 	}
-	body = json_pack("{s:s,s:{s:o},s:s,s:o*}", "tool", "exec", "args",
-	    "argv", list, "flow", "block", "stdin", feed_member(feed));
+	return (json_pack("{s:o}", "argv", list));
+}
+
+static json_t *
+request(const struct options *o, int argc, char **argv,
+    const struct feed *feed)
+{
+	json_t *body, *args;
+
+	if ((args = run_args(argc, argv)) == NULL)
+		return (NULL);
+	body = json_pack("{s:s,s:o,s:s,s:o*}", "tool", "exec", "args", args,
+	    "flow", "block", "stdin", feed_member(feed));
 	if (api_put_place(o, body) == -1 || api_put_call(o, body) == -1) {
 		json_decref(body);
 		return (NULL);
@@ -240,7 +250,7 @@ cmd_run(struct options *o, int argc, char **argv)
 		follow_call(&f, "/v1/calls", body);
 	}
 	json_decref(body);
-	status = status_of(o, argv[0], &f);
+	status = run_status(o, argv[0], &f);
 out:
 	follow_free(&f);
 	feed_free(&feed);

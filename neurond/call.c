@@ -375,6 +375,39 @@ call_kill(const char *id, unsigned cause)
 		kill_leaf(c);
 }
 
+/* One whose leader may still be there; init knows whether it is. */
+static struct call *
+find_sent(const char *id)
+{
+	struct call *c = neurons_find_call(id);
+
+	return (c != NULL && (c->state == CALL_SENT ||
+	    c->state == CALL_RUNNING) ? c : NULL);
+}
+
+void
+call_signal(const char *id, unsigned sig)
+{
+	struct call *c = find_sent(id);
+
+	if (c != NULL)
+		send_signal(c, (int)sig);
+}
+
+void
+call_resize(const char *id, uint32_t size)
+{
+	struct call *c = find_sent(id);
+	struct imsg *m;
+
+	if (c == NULL)
+		return;
+	m = imsg_new(MSG_RUN_RESIZE);
+	imsg_put_u32(m, c->run);
+	imsg_put_u32(m, size);
+	channel_send(c->neuron->channel, m);
+}
+
 static unsigned
 end_of_gone(unsigned gone, int was_up)
 {

@@ -63,6 +63,11 @@ void	call_launch(struct call_request *);
 /* KILL: cause is an enum end_cause. */
 void	call_kill(const char *call, unsigned cause);
 
+/* To the program's group, or the one in its terminal's foreground. */
+void	call_signal(const char *call, unsigned signal);
+/* size: PTY_SIZE.  Nothing for a call without a terminal. */
+void	call_resize(const char *call, uint32_t size);
+
 /* The neuron is up: starts what waits. */
 void	calls_start(struct neuron *);
 /* The neuron ends: all its calls do. */

@@ -13,6 +13,7 @@
 #include "neuron.h"
 #include "proc.h"
 #include "settings.h"
+#include "signals.h"
 
 static struct channel *channel;
 
@@ -115,6 +116,36 @@ on_kill(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_signal(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	uint32_t sig;
+
+	(void)arg;
+	sig = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || signal_name(sig) == NULL)
+		return (-1);
+	call_signal(id, sig);
+	return (0);
+}
+
+static int
+on_resize(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	uint32_t size;
+
+	(void)arg;
+	size = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || !PTY_SIZE_OK(size))
+		return (-1);
+	call_resize(id, size);
+	return (0);
+}
+
 /*
  * Nothing runs without somebody who answers for it.  Closed at once: a
  * policyd that lives must not wait for answers to what it sent.
@@ -136,7 +167,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_NEURON_MAKE,	on_make },
 	{ MSG_NEURON_DROP,	on_drop },
 	{ MSG_LAUNCH,		on_launch },
-	{ MSG_KILL,		on_kill }
+	{ MSG_KILL,		on_kill },
+	{ MSG_CALL_SIGNAL,	on_signal },
+	{ MSG_CALL_RESIZE,	on_resize }
 };
 
 static const struct channel_ops ops = {

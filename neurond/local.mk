@@ -27,6 +27,7 @@ neurond_libneurond_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 neurond_libnative_a_SOURCES = \
 	neurond/helper_main.c neurond/helper_main.h \
 	neurond/init/init.c neurond/init/init.h \
+	neurond/init/pty.c neurond/init/pty.h \
 	neurond/init/run.c neurond/init/run.h \
 	neurond/native/build.c neurond/native/build.h \
 	neurond/native/confine.c neurond/native/confine.h \
@@ -87,7 +88,7 @@ tests_security_without_LDADD = $(SECCOMP_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
-	tests/unit/check_neurond_filter
+	tests/unit/check_neurond_filter tests/unit/check_neurond_pty
 NEUROND_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS)
 NEUROND_TEST_LIBS = neurond/libneurond.a neurond/libmaker.a \
@@ -98,6 +99,8 @@ tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_pty_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
+tests_unit_check_neurond_pty_LDADD = $(NEUROND_TEST_LIBS)
 check_PROGRAMS += tests/unit/check_neurond_launch
 tests_unit_check_neurond_launch_SOURCES = \
 	tests/unit/check_neurond_launch.c tests/unit/policyd_rig.c \

@@ -14,6 +14,7 @@ ROW(NET_NS,	"joining the network namespace")			\
 ROW(UTS,	"the host name")					\
 ROW(OWN_ROOT,	"a root of its own")					\
 ROW(MOUNTS,	"proc, tmp, home and shm")				\
+ROW(TERMINALS,	"terminals of its own")					\
 ROW(WORKSPACE,	"mounting the workspace")				\
 ROW(READ_ONLY,	"a read-only root")					\
 ROW(MASKS,	"masking proc")						\
@@ -48,7 +49,8 @@ ROW(STDIO,	"standard input and output could not be set up")	\
 ROW(CONFINE,	"the call could not be confined")			\
 ROW(EXEC,	"the program can't be executed")			\
 ROW(BUSY,	"init knows no free run")				\
-ROW(DIED,	"the process died before its program ran")
+ROW(DIED,	"the process died before its program ran")		\
+ROW(PTY,	"no terminal could be made")
 
 enum run_where {
 #define ROW(sym, words)	RUN_AT_##sym,

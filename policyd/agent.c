@@ -1,4 +1,4 @@
-/* The agent socket's apid: OPEN, END, ASK, ASK_ONCE, STOP. */
+/* The agent socket's apid: OPEN, END, ASK, ASK_ONCE, STOP, and the table. */
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "proc.h"
 #include "query.h"
 #include "session.h"
+#include "steer.h"
 #include "without.h"
 
 static int	on_open(void *, struct imsg *);
@@ -29,6 +30,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_ASK,		on_ask },
 	{ MSG_ASK_ONCE,		on_ask_once },
 	{ MSG_STOP,		on_stop },
+	{ MSG_SIGNAL,		steer_on_signal },
+	{ MSG_RESIZE,		steer_on_resize },
 	{ MSG_QUERY,		query_on_query },
 };
 
@@ -136,7 +139,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	if (a->keyed || (a->flags & ASK_F_DRY_RUN) != 0)
 		return (refuse(r, 501, "not_built", "idempotency_key and "
 		    "dry_run are not built in this version"));
-	if (a->flags != 0)
+	if ((a->flags & ~ASK_F_PTY) != 0)
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
 		return (drain_refuse(r));
@@ -152,6 +155,10 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	limits = c->session != NULL ? &c->session->neuron->limits :
 	    conf_profile(c->build->profile);
 	c->limits = *limits;
+	c->pty = (a->flags & ASK_F_PTY) != 0;
+	if (c->pty && limits->v[LIMIT_PTY] == 0)
+		return (refuse(r, 403, "forbidden", "pty: the profile says "
+		    "\"pty no\": no call in its neurons has a terminal"));
 	return (decide_timeout(limits, a->timeout, tool->timeout, &c->timeout,
 	    r));
 }

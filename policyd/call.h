@@ -66,6 +66,8 @@ struct call {
 	struct limits	 limits;	/* of its profile, as they were */
 	uint32_t	 timeout;	/* ms */
 	uint8_t		 in;		/* STDIN_* */
+	uint8_t		 pty;		/* it asked for a terminal */
+	unsigned	 signals;	/* that were sent to it */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct judgement judged;	/* verdict 0: not yet */

@@ -244,6 +244,10 @@ decide_timeout(const struct limits *limits, uint32_t asked, uint32_t tool,
 		*ms = asked < most ? asked : (uint32_t)most;
 		return (0);
 	}
+	if (asked == TIMEOUT_MOST) {
+		*ms = (uint32_t)most;
+		return (0);
+	}
 	if (asked > most)
 		return (refuse(r, 400, "bad_request", "timeout_ms is %u, over "
 		    "the limit timeout-max, which is %llu ms", asked,

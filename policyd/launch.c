@@ -158,6 +158,31 @@ launch_kill(const char *call, enum end_cause cause)
 	return (channel_send(launch, m));
 }
 
+static int
+launch_steer(enum msg_type type, const char *call, uint32_t value)
+{
+	struct imsg *m;
+
+	if (!launch_up())
+		return (-1);
+	m = launch_new(type);
+	imsg_put_u32(m, value);
+	imsg_put_str(m, call);
+	return (channel_send(launch, m));
+}
+
+int
+launch_signal(const char *call, uint32_t signal)
+{
+	return (launch_steer(MSG_CALL_SIGNAL, call, signal));
+}
+
+int
+launch_resize(const char *call, uint32_t size)
+{
+	return (launch_steer(MSG_CALL_RESIZE, call, size));
+}
+
 /* ---- what it says ---- */
 
 static int

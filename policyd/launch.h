@@ -25,5 +25,8 @@ int	launch_drop(const struct neuron *);
 /* Hands the call's run block, pipes and input over. */
 int	launch_call(struct call *);
 int	launch_kill(const char *call, enum end_cause);
+/* signal: of signals.h.  size: PTY_SIZE. */
+int	launch_signal(const char *call, uint32_t signal);
+int	launch_resize(const char *call, uint32_t size);
 
 #endif

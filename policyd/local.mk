@@ -21,6 +21,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/query_list.c policyd/query_status.c \
 	policyd/seccomp.c \
 	policyd/session.c policyd/session.h \
+	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/sync.c policyd/sync.h \

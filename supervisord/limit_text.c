@@ -29,6 +29,11 @@ limit_text(enum limit_unit unit, uint64_t value, char text[LIMIT_TEXT_MAX])
 	size_t i;
 	int len;
 
+	if (unit == UNIT_SWITCH) {
+		(void)snprintf(text, LIMIT_TEXT_MAX, "%s",
+		    value != 0 ? "yes" : "no");
+		return (text);
+	}
 	if (unit == UNIT_MILLI) {
 		len = snprintf(text, LIMIT_TEXT_MAX, "%" PRIu64 ".%03" PRIu64,
 		    value / 1000, value % 1000);

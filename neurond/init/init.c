@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -13,11 +14,24 @@
 #include "imsg.h"
 #include "../native/build.h"
 #include "init.h"
+#include "pty.h"
 #include "run.h"
 
+/*
+ * Ends of pipes to the relays of terminals, one for each run: above all that
+ * comes with a message or is open for a moment, below the least limit on open
+ * files.
+ */
+#define ORDERS_FIRST	16
+
 struct running {
-	pid_t		 pid;		/* 0: free */
+	pid_t		 pid;		/* the leader; 0: free */
 	uint32_t	 run;
+	pid_t		 relay;		/* of its terminal; 0: none, or gone */
+	int		 orders;	/* to the relay; -1: none */
+	int		 ended;		/* the leader has, with: */
+	int		 status;
+	uint64_t	 peak;		/* bytes */
 };
 
 static struct init {
@@ -66,6 +80,20 @@ failed(uint32_t run, const struct run_failure *failure)
 	channel_send(init.channel, m);
 }
 
+/*
+ * The place of its own for what the relay is told by.  Can't fail: the number
+ * is below the limit on open files.
+ */
+static void
+keep_orders(struct running *r, struct run_request *req)
+{
+	r->orders = -1;
+	if (req->orders == -1)
+		return;
+	r->orders = ORDERS_FIRST + (int)(r - init.running);
+	(void)dup3(req->orders, r->orders, O_CLOEXEC);
+}
+
 static int
 on_run(void *arg, struct imsg *m)
 {
@@ -92,8 +120,11 @@ on_run(void *arg, struct imsg *m)
 	if ((r = find_free()) != NULL)
 		pid = run_start(init.native, &req, init.workspace,
 		    &failure);
+	if (pid != -1)
+		keep_orders(r, &req);
 	/* Nothing of a call stays here, the ends of its pipes least of all. */
-	close_range(TOOL_FD + 1, ~0U, 0);
+	close_range(TOOL_FD + 1, ORDERS_FIRST - 1, 0);
+	close_range(ORDERS_FIRST + NEURON_RUNNING_MAX, ~0U, 0);
 	if (pid == -1) {
 		failed(run, &failure);
 		return (0);
@@ -101,6 +132,8 @@ on_run(void *arg, struct imsg *m)
 	FAULT("init.cloned");
 	r->pid = pid;
 	r->run = run;
+	r->relay = req.relay;
+	r->ended = 0;
 	reply = imsg_new(MSG_RUN_STARTED);
 	imsg_put_u32(reply, run);
 	channel_send(init.channel, reply);
@@ -119,28 +152,81 @@ on_run_signal(void *arg, struct imsg *m)
 	sig = imsg_get_u32(m);
 	if (imsg_end(m) == -1 || sig == 0 || sig >= NSIG)
 		return (-1);
+	if ((r = find(run)) == NULL)
+		return (0);
+	/* What is still on its way to the reader has had its time. */
+	if (r->ended)
+		(void)kill(r->relay, SIGKILL);
+	else if (r->orders != -1)
+		pty_order(r->orders, PTY_SIGNAL, sig);
 	/* The leader is not reaped yet, so the number is still its own. */
-	if ((r = find(run)) != NULL && kill(-r->pid, (int)sig) == -1)
+	else if (kill(-r->pid, (int)sig) == -1)
 		(void)kill(r->pid, (int)sig);
 	return (0);
 }
 
+static int
+on_run_resize(void *arg, struct imsg *m)
+{
+	struct running *r;
+	uint32_t run, size;
+
+	(void)arg;
+	run = imsg_get_u32(m);
+	size = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || !PTY_SIZE_OK(size))
+		return (-1);
+	if ((r = find(run)) != NULL && r->orders != -1)
+		pty_order(r->orders, PTY_RESIZE, size);
+	return (0);
+}
+
+/* The leader and its relay are gone: all that it wrote is with the reader. */
 static void
-ended(const struct running *r, int status, const struct rusage *ru)
+ended(struct running *r)
 {
 	struct imsg *m = imsg_new(MSG_RUN_ENDED);
 
 	imsg_put_u32(m, r->run);
-	imsg_put_i32(m, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-	imsg_put_i32(m, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-	imsg_put_u64(m, (uint64_t)ru->ru_maxrss << 10);
+	imsg_put_i32(m, WIFEXITED(r->status) ? WEXITSTATUS(r->status) : -1);
+	imsg_put_i32(m, WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0);
+	imsg_put_u64(m, r->peak);
 	channel_send(init.channel, m);
+	r->pid = 0;
+}
+
+static void
+hang_up(struct running *r)
+{
+	if (r->orders != -1)
+		close(r->orders);
+	r->orders = -1;
+}
+
+static void
+gone(struct running *r, pid_t pid, int status, const struct rusage *ru)
+{
+	if (pid == r->relay) {
+		r->relay = 0;
+		hang_up(r);
+	} else {
+		r->ended = 1;
+		r->status = status;
+		r->peak = (uint64_t)ru->ru_maxrss << 10;
+		hang_up(r);
+	}
+	if (!r->ended || r->relay != 0)
+		return;
+	FAULT("init.reaped");
+	ended(r);
+	FAULT("init.ended");
 }
 
 /* A child that is traced shows stops here as well: they are no end. */
 static void
 reap(void)
 {
+	struct running *r;
 	struct rusage ru;
 	int status;
 	pid_t pid;
@@ -150,19 +236,20 @@ reap(void)
 		if (!WIFEXITED(status) && !WIFSIGNALED(status))
 			continue;
 		for (i = 0; i < NEURON_RUNNING_MAX; i++) {
-			if (init.running[i].pid != pid)
+			r = &init.running[i];
+			if (r->pid == 0 || (pid != r->relay &&
+			    (pid != r->pid || r->ended)))
 				continue;
-			FAULT("init.reaped");
-			ended(&init.running[i], status, &ru);
-			FAULT("init.ended");
-			init.running[i].pid = 0;
+			gone(r, pid, status, &ru);
+			break;
 		}
 	}
 }
 
 static const struct channel_handler handlers[] = {
 	{ MSG_RUN,		on_run },
-	{ MSG_RUN_SIGNAL,	on_run_signal }
+	{ MSG_RUN_SIGNAL,	on_run_signal },
+	{ MSG_RUN_RESIZE,	on_run_resize }
 };
 
 static const struct channel_ops ops = {

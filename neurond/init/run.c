@@ -29,6 +29,7 @@
 #include "../native/filter.h"
 #include "../native/landlock.h"
 #include "../sys.h"
+#include "pty.h"
 #include "run.h"
 #include "without.h"
 
@@ -140,8 +141,15 @@ fail(enum run_where where, int error)
 }
 
 static void
-stdio(const struct run_request *req)
+stdio(const struct run_request *req, const struct pty *pty)
 {
+	if (pty->slave != -1) {
+		if (pty_enter(pty) == -1)
+			fail(RUN_AT_PTY, errno);
+		if (close_range(3, ~0U, 0) == -1)
+			fail(RUN_AT_STDIO, errno);
+		return;
+	}
 	/* 0 to 2 are PID 1's /dev/null, so what came is above them. */
 	if ((req->in != -1 && dup2(req->in, 0) == -1) ||
 	    dup2(req->out, 1) == -1 || dup2(req->err, 2) == -1)
@@ -222,7 +230,8 @@ execute_body(const char *body, const char *workspace, char *const *env)
 
 static _Noreturn void
 child(const struct native *native, const struct run_request *req,
-    const struct runblock *rb, char *const *env, const char *workspace)
+    const struct runblock *rb, char *const *env, const char *workspace,
+    const struct pty *pty)
 {
 	const char *home = workspace[0] != '\0' ? workspace : AGENT_HOME;
 	int body = (rb->flags & RUNBLOCK_F_BODY) != 0;
@@ -233,7 +242,7 @@ child(const struct native *native, const struct run_request *req,
 	(void)setsid();
 	(void)umask(022);
 	FAULT("child.start");
-	stdio(req);
+	stdio(req, pty);
 	close_others(req, body);
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
@@ -272,8 +281,43 @@ read_block(int fd, struct run_failure *failure)
 	return (rb);
 }
 
+/* The terminal and its relay, if the block asks for one.  0 or -1. */
+static int
+start_relay(struct run_request *req, const struct runblock *rb,
+    struct pty *pty, struct run_failure *failure)
+{
+	if ((rb->flags & RUNBLOCK_F_PTY) == 0)
+		return (0);
+	if (pty_make(pty, rb->pty) == 0) {
+		req->relay = pty_relay(pty, req->in, req->out, req->leaf);
+		if (req->relay != -1) {
+			req->orders = pty->orders;
+			pty->orders = -1;
+			return (0);
+		}
+	}
+	failure->where = RUN_AT_PTY;
+	failure->error = (uint32_t)errno;
+	req->relay = 0;
+	return (-1);
+}
+
+void
+run_no_relay(struct run_request *req)
+{
+	if (req->orders != -1)
+		close(req->orders);
+	req->orders = -1;
+	if (req->relay <= 0)
+		return;
+	(void)kill(req->relay, SIGKILL);
+	while (waitpid(req->relay, NULL, 0) == -1 && errno == EINTR)
+		continue;
+	req->relay = 0;
+}
+
 pid_t
-run_start(const struct native *native, const struct run_request *req,
+run_start(const struct native *native, struct run_request *req,
     const char *workspace, struct run_failure *failure)
 {
 	struct clone_args args = {
@@ -281,33 +325,39 @@ run_start(const struct native *native, const struct run_request *req,
 		.exit_signal = SIGCHLD,
 		.cgroup = (uint64_t)req->leaf
 	};
+	struct pty pty = PTY_NONE;
 	struct runblock *rb;
 	char **env;
 	pid_t pid = -1;
 
+	req->relay = 0;
+	req->orders = -1;
 	if ((rb = read_block(req->block, failure)) == NULL)
 		return (-1);
 	failure->where = RUN_AT_ENV;
 	env = run_environment(req, rb->env, rb->envc);
 	failure->error = (uint32_t)errno;
-	if (env != NULL) {
+	if (env != NULL && start_relay(req, rb, &pty, failure) == 0) {
 		shared->where = RUN_AT_DIED;
 		shared->error = ECHILD;
 		failure->where = RUN_AT_CLONE;
 		pid = sys_clone3(&args);
 		if (pid == 0)
 			child(native, req, rb, WITHOUT(call_environment) ?
-			    environ : env, workspace);
+			    environ : env, workspace, &pty);
 		failure->error = (uint32_t)errno;
 	}
 	free(env);
 	runblock_free(rb);
+	pty_close(&pty);
 	if (pid > 0 && shared->where != RUN_AT_COUNT) {
 		failure->where = shared->where;
 		failure->error = shared->error;
 		while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
 			continue;
-		return (-1);
+		pid = -1;
 	}
+	if (pid == -1)
+		run_no_relay(req);
 	return (pid);
 }

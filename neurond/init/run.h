@@ -21,6 +21,9 @@ struct run_request {
 	int		 err;
 	int		 leaf;
 	int		 in;		/* -1: /dev/null */
+	/* Set by run_start: */
+	pid_t		 relay;		/* of the call's terminal; 0: none */
+	int		 orders;	/* to it, the caller's to close; -1 */
 };
 
 struct run_failure {
@@ -36,7 +39,7 @@ int	run_prepare(void);
  * executed; or -1 and *failure, with nothing left of it.  The workspace (""
  * for none) or else the home is the default directory.
  */
-pid_t	run_start(const struct native *, const struct run_request *,
+pid_t	run_start(const struct native *, struct run_request *,
 	    const char *workspace, struct run_failure *failure);
 
 /*
@@ -47,5 +50,8 @@ pid_t	run_start(const struct native *, const struct run_request *,
  */
 char	**run_environment(const struct run_request *, char *const *extra,
 	    uint32_t nextra);
+
+/* Kills and reaps the relay of a run that came to nothing. */
+void	run_no_relay(struct run_request *);
 
 #endif

@@ -34,6 +34,7 @@
 #define NEW_ROOT	"/tmp"
 #define SAFE		(MS_NODEV | (WITHOUT(nosuid) ? 0 : MS_NOSUID))
 #define SAFE_FLAGS	(IN_NOSUID | IN_NODEV)
+#define TERMINALS_MAX	32	/* of one neuron */
 
 struct builder {
 	struct native		*native;
@@ -189,6 +190,30 @@ step_mounts(struct builder *b)
 	    tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700) == -1)
 		return (-1);
 	return (0);
+}
+
+/*
+ * An instance of devpts that no other neuron has: /dev/ptmx leads into it.
+ * What opens one owns it; the bound keeps the host's own number of terminals
+ * (kernel.pty.max) out of one neuron's reach.
+ */
+static int
+step_terminals(struct builder *b)
+{
+	char options[128];
+
+	if (!b->req->pty)
+		return (0);
+	snprintf(options, sizeof(options), "newinstance,ptmxmode=0666,"
+	    "mode=0600,uid=%u,gid=%u,max=%d", b->req->kuid, b->req->kuid,
+	    TERMINALS_MAX);
+	/* The template has one then, which all neurons share. */
+	if (!WITHOUT(own_terminals) && mount("devpts", at(b, "/dev/pts"),
+	    "devpts", MS_NOSUID | MS_NOEXEC, options) == -1)
+		return (errno == ENODEV ? 0 : -1);	/* the kernel lacks it */
+	b->layers |= LAYER_BIT(TERMINALS);
+	return (plan_add(&b->native->plan, "/dev/pts", "devpts", IN_NOSUID |
+	    IN_NOEXEC));
 }
 
 /* mkdir -p from the new root, one component at a time, never by a link. */
@@ -479,6 +504,7 @@ static int (*const steps[STEP_COUNT])(struct builder *) = {
 	[STEP_UTS] = step_uts,
 	[STEP_OWN_ROOT] = step_own_root,
 	[STEP_MOUNTS] = step_mounts,
+	[STEP_TERMINALS] = step_terminals,
 	[STEP_WORKSPACE] = step_workspace,
 	[STEP_READ_ONLY] = step_read_only,
 	[STEP_MASKS] = step_masks,

@@ -35,6 +35,7 @@ struct build_request {
 	uint64_t	 tmp_bytes;
 	uint64_t	 inodes;
 	uint32_t	 nofile;
+	int		 pty;		/* terminals may be made */
 	char		 workspace[PATH_BYTES_MAX];
 	int		 control;
 	int		 user_ns;

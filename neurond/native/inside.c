@@ -32,7 +32,11 @@ const struct inside_row inside_rows[] = {
 	{ IN_NODE,	"dev/full",	"1:7",		0 },
 	{ IN_NODE,	"dev/random",	"1:8",		0 },
 	{ IN_NODE,	"dev/urandom",	"1:9",		0 },
+	/* Opens what the opener has for a terminal of its own, or nothing. */
+	{ IN_NODE,	"dev/tty",	"5:0",		0 },
 	{ IN_DIR,	"dev/shm",	NULL,		0 },
+	{ IN_DIR,	"dev/pts",	NULL,		0 },
+	{ IN_LINK,	"dev/ptmx",	"pts/ptmx",	0 },
 	{ IN_LINK,	"dev/fd",	"/proc/self/fd", 0 },
 	{ IN_LINK,	"dev/stdin",	"/proc/self/fd/0", 0 },
 	{ IN_LINK,	"dev/stdout",	"/proc/self/fd/1", 0 },

@@ -329,6 +329,10 @@ read_only(const char **step)
 		if (r == -1)
 			return (-1);
 	}
+	*step = "dev/pts";
+	if (WITHOUT(own_terminals) && mount("devpts", "/dev/pts", "devpts",
+	    MS_NOSUID | MS_NOEXEC, "ptmxmode=0666") == -1)
+		return (-1);
 	*step = "/";
 	if ((fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return (-1);

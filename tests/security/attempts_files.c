@@ -328,7 +328,8 @@ static int
 is_known_device(const char *name)
 {
 	static const char *const known[] = { "null", "zero", "full", "random",
-	    "urandom", "fd", "stdin", "stdout", "stderr", "shm", ".", ".." };
+	    "urandom", "fd", "stdin", "stdout", "stderr", "shm", "tty", "pts",
+	    "ptmx", ".", ".." };
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -340,9 +341,10 @@ is_known_device(const char *name)
 void
 attempt_devices(void)
 {
+	/* The first is there, and nothing to whoever has no terminal. */
 	static const char *const absent[] = { "/dev/tty", "/dev/kvm",
 	    "/dev/vsock", "/dev/fuse", "/dev/net/tun", "/dev/mem",
-	    "/dev/ptmx", "/dev/console" };
+	    "/dev/console" };
 	struct dirent *d;
 	DIR *list;
 	size_t i;

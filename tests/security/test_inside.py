@@ -111,7 +111,8 @@ class Inside(unittest.TestCase):
             self.assertIn("nosuid", flags, line)
             if not point.startswith(("/dev", "/proc/")):
                 self.assertIn("nodev", flags, line)
-            if point not in ("/proc", "/tmp", "/dev/shm", "/home/agent"):
+            if point not in ("/proc", "/tmp", "/dev/shm", "/dev/pts",
+                             "/home/agent"):
                 self.assertIn("ro", flags, line)
 
     def test_pids_are_its_own(self):
@@ -256,8 +257,8 @@ E"""), "b'x'\n")
     def test_devices(self):
         have = set(self.ok("ls /dev").split())
         self.assertEqual({d for d in have if d not in (
-            "fd", "stdin", "stdout", "stderr", "shm")},
-            {"null", "zero", "full", "random", "urandom"})
+            "fd", "stdin", "stdout", "stderr", "shm", "pts", "ptmx")},
+            {"null", "zero", "full", "random", "urandom", "tty"})
 
     def test_mounts_name_no_host_path(self):
         text = self.ok("cat /proc/self/mountinfo /proc/self/cgroup")

@@ -1,0 +1,274 @@
+"""myelinctl shell, in a real terminal: tmux is the one who sits before it."""
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import BUILD, CTL, Instance, Workspace, wait_for
+
+
+@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+class Shell(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance("""
+profile small { pty no }
+profile short { timeout 1s; timeout-max 3s }
+principal user root { preset standard; profile default, small, short
+    workspace "/*"; owner any }
+operator user root may approve, audit, manage
+""")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+
+    def setUp(self):
+        # a server of its own, whose socket nobody else's tmux looks at
+        self.dir = tempfile.mkdtemp(prefix="tmux-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        rc = os.path.join(self.dir, "rc")
+        with open(rc, "w") as f:
+            f.write("PS1='local$ '; HISTFILE=/dev/null\n")
+        self.env = dict(os.environ, TMUX_TMPDIR=self.dir, TERM="xterm",
+                        MYELIN_SOCKET=self.i.api)
+        self.env.pop("TMUX", None)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "90", "-y",
+                  "30", "bash --noprofile --rcfile " + rc)
+        self.server = int(self.tmux("display-message", "-p", "#{pid}"))
+        self.addCleanup(self.end_server)
+        self.see(r"local\$$")
+
+    def end_server(self):
+        os.kill(self.server, signal.SIGTERM)
+        wait_for(lambda: not os.path.exists("/proc/%d" % self.server) or
+                 "Z" == open("/proc/%d/stat" % self.server).read()
+                 .rsplit(")", 1)[1].split()[0], 10)
+
+    # ---- the one at the terminal ----
+
+    def tmux(self, *args):
+        return subprocess.run(["tmux", "-L", "myelin-test"] + list(args),
+                              env=self.env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=20,
+                              check=True).stdout.decode()
+
+    def screen(self):
+        text = self.tmux("capture-pane", "-p")
+        return "\n".join(l.rstrip() for l in text.splitlines()).rstrip()
+
+    def type(self, text, *keys):
+        if text:
+            self.tmux("send-keys", "-l", text)
+        if keys:
+            self.tmux("send-keys", *keys)
+
+    def see(self, pattern, seconds=8):
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.screen(), re.M):
+            if time.monotonic() > end:
+                self.fail("%r is not on the screen:\n%s\n%s" % (
+                    pattern, self.screen(), self.i.log()[-1500:]))
+            time.sleep(0.03)
+
+    def clear(self):
+        self.type("clear", "Enter")
+        time.sleep(0.2)
+
+    def shell(self, *args):
+        self.type(shlex.join([CTL, "shell"] + list(args)), "Enter")
+
+    def open(self, *args):
+        self.shell(*args)
+        self.see(r"^bash-[0-9.]+\$$")
+
+    def ended(self, status):
+        """The local shell is back, and its terminal as it was."""
+        self.type("echo status=$?", "Enter")
+        self.see(r"^status=%s$" % status)
+        self.type("stty -a | grep -c -e ' -icanon' -e ' -echo ' -e ' -opost'",
+                  "Enter")
+        self.see(r"^0$")
+
+    # ---- tests ----
+
+    def test_type_and_see(self):
+        self.open()
+        self.type("echo $((6*7)); tty; echo $TERM", "Enter")
+        self.see(r"^42$")
+        self.see(r"^/dev/pts/0$")
+        self.see(r"^screen|^tmux")
+        self.type("exit 7", "Enter")
+        self.see(r"local\$$")
+        self.ended(7)
+
+    def test_end_of_file(self):
+        self.open()
+        self.type("", "C-d")
+        self.see(r"^local\$$")
+        self.ended(0)
+
+    def test_interrupt(self):
+        self.open()
+        self.type("sleep 100; echo slept=$?", "Enter")
+        time.sleep(0.3)
+        self.type("", "C-c")
+        self.type("echo after=$?", "Enter")
+        self.see(r"^after=130$")
+        self.type("sleep 100", "Enter")
+        time.sleep(0.3)
+        self.type("", "C-z")
+        self.see(r"Stopped")
+        self.type("fg", "Enter")
+        time.sleep(0.3)
+        self.type("", "C-c")
+        self.type("exit", "Enter")
+        self.see(r"^local\$$")
+
+    def test_resize(self):
+        self.open()
+        self.type("stty size; trap 'echo winch=$(stty size)' WINCH", "Enter")
+        self.see(r"^30 90$")
+        for width, height in ((100, 40), (70, 20)):
+            self.tmux("resize-window", "-x", str(width), "-y", str(height))
+            time.sleep(0.3)
+            self.type("", "Enter")
+            self.see(r"winch=%d %d$" % (height, width))
+        self.type("exit", "Enter")
+        self.see(r"^local\$$")
+        self.ended(0)
+
+    def test_full_screen_programs(self):
+        w = Workspace()
+        try:
+            w.write("lines", "".join("line %d\n" % n for n in range(500)))
+            self.open("-w", w.path)
+            self.type("less lines", "Enter")
+            self.see(r"^line 0$")
+            self.type("G")
+            self.see(r"^line 499$")
+            self.type("q")
+            self.clear()
+            self.type("vi -u NONE new" if shutil.which("vi") else
+                      "cat > new", "Enter")
+            time.sleep(0.5)
+            if shutil.which("vi"):
+                self.type("ihello there", "Escape")
+                self.type(":wq", "Enter")
+            else:
+                self.type("hello there", "Enter")
+                self.type("", "C-d")
+            self.type("cat new", "Enter")
+            self.see(r"^hello there$")
+            self.type("exit", "Enter")
+            self.see(r"^local\$$")
+            self.ended(0)
+            with open(os.path.join(w.path, "new")) as f:
+                self.assertEqual(f.read(), "hello there\n")
+        finally:
+            w.close()
+
+    def test_python(self):
+        self.shell("--", "python3", "-q")
+        self.see(r"^>>>$")
+        self.type("import sys; sys.stdout.isatty(), 6*7", "Enter")
+        self.see(r"^\(True, 42\)$")
+        # the line editor is there: up brings the line back
+        self.type("", "Up", "Home")
+        self.type("x = 1; ", "Enter")
+        self.see(r"^>>> x = 1; import sys")
+        self.type("exit(3)", "Enter")
+        self.see(r"^local\$$")
+        self.ended(3)
+
+    def test_escape(self):
+        self.open()
+        self.type("echo a~b", "Enter")
+        self.see(r"^a~b$")
+        self.type("~?")
+        self.see(r"~\. leaves")
+        self.type("~~", "Enter")
+        self.see(r"~: Is a directory|^bash: /home/agent")
+        self.type("sleep 1000", "Enter")
+        time.sleep(0.3)
+        self.type("~.")
+        self.see(r"^local\$$")
+        self.ended(129)
+
+    def test_session(self):
+        s = self.i.session()
+        self.i.bash("echo kept > ~/file", session=s)
+        self.open("--session", s)
+        self.type("cat ~/file", "Enter")
+        self.see(r"^kept$")
+        self.type("exit", "Enter")
+        self.see(r"^local\$$")
+        self.assertEqual(self.i.request("DELETE", "/v1/sessions/" + s)[0],
+                         200)
+
+    def test_killed(self):
+        """Whatever ends it, the terminal is as it was."""
+        for sig, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
+                            (signal.SIGQUIT, 131), (signal.SIGINT, 130),
+                            (signal.SIGSEGV, 139)):
+            self.clear()
+            self.open()
+            pid = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+            with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+                child = int(f.read().split()[0])
+            os.kill(child, sig)
+            self.see(r"local\$$")
+            self.ended(status)
+        # what a fault left behind ends with the service, or its own time
+        for c in self.i.get("/v1/calls?limit=5")[1]["calls"]:
+            if c["state"] == "running":
+                self.i.request("POST", "/v1/calls/%s/cancel" % c["call"])
+
+    def test_ends_from_elsewhere(self):
+        self.open()
+        call = self.i.get("/v1/calls?limit=1")[1]["calls"][0]["call"]
+        self.i.request("POST", "/v1/calls/%s/cancel" % call)
+        self.see(r"cancelled")
+        self.ended(137)
+        self.clear()
+        self.open("-p", "short")
+        self.see(r"timed out", 8)
+        self.ended(124)
+
+    def test_refusals(self):
+        self.shell("-p", "small")
+        self.see(r"pty no")
+        self.ended(125)
+        self.clear()
+        self.shell("--", "/nonexistent")
+        self.see(r"^myelinctl: /nonexistent")
+        self.ended(127)
+
+    def test_no_terminal(self):
+        r = self.i.ctl("shell")
+        self.assertEqual((r.returncode, r.stdout), (125, b""))
+        self.assertIn(b"standard input is not a terminal", r.stderr)
+
+    def test_idle_costs_nothing(self):
+        self.open()
+        time.sleep(0.5)
+        pids = [self.i.pid(n) for n in ("apid", "policyd", "neurond")]
+        pane = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        with open("/proc/%d/task/%d/children" % (pane, pane)) as f:
+            pids.append(int(f.read().split()[0]))
+        before = [ticks(p) for p in pids]
+        time.sleep(2)
+        self.assertLess(sum(ticks(p) for p in pids) - sum(before), 10)
+        self.type("exit", "Enter")
+        self.see(r"^local\$$")
+
+
+def ticks(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
