@@ -11,6 +11,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
+	myelinctl/explain.c \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
@@ -19,6 +20,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c \
+	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
 	myelinctl/words.c myelinctl/words.h

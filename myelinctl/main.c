@@ -72,7 +72,8 @@ usage_error(const struct options *o, const char *fmt, ...)
 /* ---- options ---- */
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
-	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z' };
+	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
+	LONG_OLDER = 'O', LONG_DRY = 'D' };
 
 struct option_row {
 	int		 letter;
@@ -239,6 +240,42 @@ set_stop(struct options *o, const char *value)
 	return (0);
 }
 
+/* A number of seconds, or of minutes, hours or days: 30d. */
+static int
+set_older_than(struct options *o, const char *value)
+{
+	static const struct { char letter; uint32_t seconds; } units[] = {
+		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 },
+		{ '\0', 1 }
+	};
+	unsigned long n;
+	size_t i;
+	char *end;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	for (i = 0; i < NITEMS(units); i++) {
+		if (*end != units[i].letter)
+			continue;
+		if (*value < '0' || *value > '9' || errno != 0 ||
+		    (*end != '\0' && end[1] != '\0') ||
+		    n > UINT32_MAX / units[i].seconds)
+			break;
+		o->older_than = (int64_t)n * units[i].seconds;
+		return (0);
+	}
+	return (usage_error(o, "--older-than %s: not a time like 7d, 12h or "
+	    "90s", value));
+}
+
+static int
+set_dry_run(struct options *o, const char *value)
+{
+	(void)value;
+	o->dry_run = 1;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -258,6 +295,10 @@ static const struct option_row option_rows[] = {
 	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
 	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
 	    "long", set_expires },
+	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
+	    "like 7d; the default is the limit transcripts", set_older_than },
+	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
+	    "nothing", set_dry_run },
 	{ 'n', 1, "lines", "N", "at most N rows", set_most },
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 };
@@ -266,10 +307,11 @@ static const struct option_row option_rows[] = {
 static const struct command commands[] = {
 	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
-	{ "call", "sowCepPTS", 0, EXIT_FAILED,
-	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID]",
-	    "list, open and end sessions", cmd_sessions },
+	{ "call", "sojwCepPTS", 0, EXIT_FAILED,
+	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
+	    "result, or what became of a call", cmd_call },
+	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID | show ID]",
+	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
 	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
 	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
@@ -282,6 +324,8 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
 	    "for those that run (operators)", cmd_drain },
+	{ "prune", "sjOD", 0, EXIT_FAILED, "", "remove old transcripts "
+	    "(operators)", cmd_prune },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
@@ -455,7 +499,7 @@ run_command(const struct command *command, struct options *o, int argc,
 int
 main(int argc, char **argv)
 {
-	struct options o = { .failure = EXIT_FAILED };
+	struct options o = { .failure = EXIT_FAILED, .older_than = -1 };
 	const struct command *command;
 
 	hold_stdio();
