@@ -94,7 +94,11 @@ make_call(struct conn *c, const struct request *q)
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
 	call->since = call_now();
-	if ((call->who = strdup(c->who)) == NULL) {
+	call->transcript = -1;
+	call->arguments_size = q->arguments_size;
+	if ((call->who = strdup(c->who)) == NULL ||
+	    (call->shown = strdup(q->shown)) == NULL) {
+		free(call->who);
 		free(call);
 		return (NULL);
 	}

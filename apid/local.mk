@@ -25,9 +25,11 @@ apid_libapid_a_SOURCES = \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/routes.c apid/routes.h \
+	apid/shown.c apid/shown.h \
 	apid/stream.c apid/stream.h \
 	apid/text.c apid/text.h \
-	apid/tools.c apid/tools.h
+	apid/tools.c apid/tools.h \
+	apid/transcript.c apid/transcript.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS)
 
