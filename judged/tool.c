@@ -233,6 +233,63 @@ read_members(struct tool *tool, struct why *why)
 	return (template_check(tool->argv, tool->schema, why));
 }
 
+/* A name, and no text: a colon follows. */
+static int
+is_member(const uint8_t *p, size_t left)
+{
+	while (left > 0 && (*p == ' ' || *p == '\t' || *p == '\n' ||
+	    *p == '\r')) {
+		p++;
+		left--;
+	}
+	return (left > 0 && *p == ':');
+}
+
+/*
+ * The line of the member that a sentence is about: it begins with the
+ * member's name, or says that there is no such member.  1 where none can be
+ * found, as with one that is missing.
+ */
+static int
+line_of(const uint8_t *bytes, size_t size, const char *sentence)
+{
+	static const char unknown[] = "no member \"";
+	char name[NAME_BYTES_MAX + 2] = "\"";
+	size_t n, i, depth = 0;
+	int line = 1, in_string = 0;
+
+	if (strncmp(sentence, unknown, strlen(unknown)) == 0)
+		sentence += strlen(unknown);
+	n = strspn(sentence, "abcdefghijklmnopqrstuvwxyz_");
+	if (n == 0 || n > NAME_BYTES_MAX - 2)
+		return (1);
+	memcpy(name + 1, sentence, n);
+	name[n + 1] = '"';
+	for (i = 0; i < size; i++) {
+		if (bytes[i] == '\n')
+			line++;
+		if (in_string) {
+			if (bytes[i] == '\\')
+				i++;
+			else if (bytes[i] == '"')
+				in_string = 0;
+			continue;
+		}
+		if (bytes[i] == '{' || bytes[i] == '[')
+			depth++;
+		else if (bytes[i] == '}' || bytes[i] == ']')
+			depth -= depth > 0;
+		else if (bytes[i] == '"') {
+			if (depth == 1 && size - i > n + 2 &&
+			    memcmp(bytes + i, name, n + 2) == 0 &&
+			    is_member(bytes + i + n + 2, size - i - n - 2))
+				return (line);
+			in_string = 1;
+		}
+	}
+	return (1);
+}
+
 int
 tool_parse(struct tool *tool, const char *name, const uint8_t *bytes,
     size_t size, int *line, struct why *why)
@@ -257,6 +314,7 @@ tool_parse(struct tool *tool, const char *name, const uint8_t *bytes,
 	SHA256Final(tool->sha256, &ctx);
 	return (0);
 bad:
+	*line = line_of(bytes, size, why->text);
 	tool_free(tool);
 	return (-1);
 }

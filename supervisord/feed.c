@@ -77,8 +77,8 @@ feed_programs(struct supervisor *sv)
 /* ---- declarations ---- */
 
 /* "bash.json" declares the tool bash; anything else is nothing to us. */
-static bool
-tool_name(const char *file, char name[NAME_BYTES_MAX])
+bool
+feed_tool_name(const char *file, char name[NAME_BYTES_MAX])
 {
 	size_t n = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789-_");
 
@@ -91,7 +91,7 @@ tool_name(const char *file, char name[NAME_BYTES_MAX])
 
 /* The bytes as they are now, in a memfd of our own. */
 static int
-copy_tool(struct supervisor *sv, const char *path)
+copy_tool(struct supervisor *sv, const char *path, const struct where *where)
 {
 	char why[WHY_MAX], *text;
 	size_t size;
@@ -99,7 +99,11 @@ copy_tool(struct supervisor *sv, const char *path)
 
 	text = trust_read(path, sv->tree_owner, TOOL_SIZE_MAX, &size, why);
 	if (text == NULL) {
-		complain(sv, "%s: %s", path, why);
+		if (where != NULL)
+			complain(sv, "%s:%u: tool \"%s\": %s", where->file,
+			    where->line, path, why);
+		else
+			complain(sv, "%s: %s", path, why);
 		return (-1);
 	}
 	if ((fd = memfd_sealed("declaration", text, size)) == -1)
@@ -108,40 +112,69 @@ copy_tool(struct supervisor *sv, const char *path)
 	return (fd);
 }
 
-static int
-add_tool(struct supervisor *sv, struct feed *f, const char *dir,
-    const char *file)
+int
+feed_add_tool(struct supervisor *sv, struct feed *f, const char *path,
+    const char *name, const struct where *where)
 {
-	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
 	struct tool *t;
-	int fd, n;
+	int fd;
 
-	if (!tool_name(file, name))
-		return (0);
 	if (f->ntools == TOOLS_MAX) {
-		complain(sv, "%s: more than %d declarations", dir, TOOLS_MAX);
+		complain(sv, "%s: more than %d declarations", path,
+		    TOOLS_MAX);
 		return (-1);
 	}
-	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		complain(sv, "%s: its path is too long", file);
-		return (-1);
-	}
-	if ((fd = copy_tool(sv, path)) == -1)
+	if ((fd = copy_tool(sv, path, where)) == -1)
 		return (-1);
 	t = reallocarray(f->tools, f->ntools + 1, sizeof(*t));
 	if (t == NULL)
 		fatal("tools");
 	f->tools = t;
 	t = &f->tools[f->ntools++];
+	memset(t, 0, sizeof(*t));
 	t->fd = fd;
-	if ((t->name = strdup(name)) == NULL)
+	t->own = where != NULL;
+	if (t->own)
+		t->where = *where;
+	if ((t->name = strdup(name)) == NULL ||
+	    (t->path = strdup(path)) == NULL)
 		fatal("tools");
 	return (0);
 }
 
+static int
+add_built_in(struct supervisor *sv, struct feed *f, const char *dir,
+    const char *file)
+{
+	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
+	int n;
+
+	if (!feed_tool_name(file, name))
+		return (0);
+	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		complain(sv, "%s: its path is too long", file);
+		return (-1);
+	}
+	return (feed_add_tool(sv, f, path, name, NULL));
+}
+
+const char *
+feed_tool_path(const struct feed *f, const char *name)
+{
+	size_t i;
+
+	if (strncmp(name, "tool/", 5) != 0)
+		return (name);
+	for (i = 0; i < f->ntools; i++) {
+		if (strcmp(f->tools[i].name, name + 5) == 0)
+			return (f->tools[i].path);
+	}
+	return (name);
+}
+
 int
-feed_tools(struct supervisor *sv, struct feed *f)
+feed_tools(struct supervisor *sv, const struct conf *conf, struct feed *f)
 {
 	char dir[PATH_BYTES_MAX];
 	struct dirent **names;
@@ -162,7 +195,7 @@ feed_tools(struct supervisor *sv, struct feed *f)
 	}
 	for (i = 0; i < n; i++) {
 		if (result == 0)
-			result = add_tool(sv, f, dir, names[i]->d_name);
+			result = add_built_in(sv, f, dir, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);
@@ -170,7 +203,7 @@ feed_tools(struct supervisor *sv, struct feed *f)
 		complain(sv, "%s: no tool is declared there", dir);
 		result = -1;
 	}
-	return (result);
+	return (result == 0 ? feed_own_tools(sv, conf, f) : -1);
 }
 
 static bool
@@ -222,6 +255,7 @@ feed_close(struct feed *f)
 
 	for (i = 0; i < f->ntools; i++) {
 		free(f->tools[i].name);
+		free(f->tools[i].path);
 		(void)close(f->tools[i].fd);
 	}
 	free(f->tools);

@@ -33,6 +33,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/children.c \
 	supervisord/exec.c \
 	supervisord/feed.c \
+	supervisord/feed_own.c \
 	supervisord/listener.c supervisord/listener.h \
 	supervisord/load.c \
 	supervisord/notify.c supervisord/notify.h \
