@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -26,23 +27,79 @@ invalid(struct judgement *j, const char *next)
 }
 
 static int
+in_env(const json_t *env, const char *entry)
+{
+	const char *name;
+	json_t *v;
+	size_t n;
+
+	json_object_foreach((json_t *)(uintptr_t)env, name, v) {
+		n = strlen(name);
+		if (strncmp(entry, name, n) == 0 && entry[n] == '=')
+			return (1);
+	}
+	return (0);
+}
+
+/*
+ * The call's environment and the declaration's, whose pairs are fixed: they
+ * stand in the place of the call's.  The list is fresh memory, as are the
+ * declaration's entries, from *own on.
+ */
+static char **
+make_env(const struct tool *tool, const struct arguments *arguments,
+    uint32_t *n, uint32_t *own)
+{
+	char **env, *entry;
+	const char *name;
+	json_t *v;
+	uint32_t i;
+
+	*n = 0;
+	env = calloc(arguments->nenv + json_object_size(tool->env) + 1,
+	    sizeof(*env));
+	if (env == NULL)
+		return (NULL);
+	for (i = 0; i < arguments->nenv; i++) {
+		if (!in_env(tool->env, arguments->env[i]))
+			env[(*n)++] = arguments->env[i];
+	}
+	*own = *n;
+	json_object_foreach((json_t *)(uintptr_t)tool->env, name, v) {
+		if (asprintf(&entry, "%s=%s", name,
+		    json_string_value(v)) == -1)
+			goto nomem;
+		env[(*n)++] = entry;
+	}
+	return (env);
+nomem:
+	while (*n > *own)
+		free(env[--*n]);
+	free(env);
+	return (NULL);
+}
+
+static int
 build(const struct tool *tool, const struct arguments *arguments,
     const struct limits *limits, struct judgement *j)
 {
 	struct runblock rb = { .flags = 0 };
 	struct argv argv;
 	char none[] = "";
+	uint32_t own = 0, i;
 	int ok = -1;
 
-	if (template_build(tool->argv, arguments->args, limits, &argv,
-	    &j->reason) == -1)
+	if (template_build(tool->argv, tool->schema, arguments->args, limits,
+	    &argv, &j->reason) == -1)
 		goto out;
 	rb.cwd = arguments->cwd[0] == '\0' ? none :
 	    (char *)(uintptr_t)arguments->cwd;
 	rb.argc = argv.n;
 	rb.argv = argv.v;
-	rb.envc = arguments->nenv;
-	rb.env = arguments->env;
+	if ((rb.env = make_env(tool, arguments, &rb.envc, &own)) == NULL) {
+		why_set(&j->reason, "env: out of memory");
+		goto out;
+	}
 	j->run_fd = runblock_encode(&rb);
 	if (j->run_fd == -1 && errno == E2BIG)
 		why_set(&j->reason, "args: arguments and environment together "
@@ -53,6 +110,9 @@ build(const struct tool *tool, const struct arguments *arguments,
 	else
 		ok = 0;
 out:
+	for (i = own; rb.env != NULL && i < rb.envc; i++)
+		free(rb.env[i]);
+	free(rb.env);
 	argv_free(&argv);
 	return (ok);
 }
@@ -76,6 +136,17 @@ decide(const struct tool *tool, struct judgement *j)
 	j->next = "an operator approves the call";
 }
 
+/* Guarantee C0: before the schema has its say, which it always has. */
+static int
+coerce(const struct tools *tools, const struct tool *tool,
+    struct arguments *arguments)
+{
+	if (tools->coerce && (!tool->strict || WITHOUT(tool_strict)))
+		(void)schema_coerce(tool->schema,
+		    (json_t *)(uintptr_t)arguments->args);
+	return (0);
+}
+
 void
 judge(const struct tools *tools, const struct limits *limits,
     const char *name, const uint8_t *bytes, size_t size, struct judgement *j)
@@ -97,6 +168,7 @@ judge(const struct tools *tools, const struct limits *limits,
 	j->marks = tool->marks;
 	if (arguments_parse(&arguments, bytes, size,
 	    limits->v[LIMIT_BODY], &j->reason) == -1 ||
+	    coerce(tools, tool, &arguments) == -1 ||
 	    (!WITHOUT(schema) && schema_validate(tool->schema,
 	    arguments.args, "args", &j->reason) == -1) ||
 	    build(tool, &arguments, limits, j) == -1)

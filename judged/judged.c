@@ -276,7 +276,8 @@ commit(void)
 	coming = NULL;
 	tools_free(&tools);
 	tools = coming_tools;
-	coming_tools = (struct tools){ NULL, 0 };
+	coming_tools = (struct tools){ NULL, 0, 0 };
+	tools.coerce = current->coerce;
 	if (changed && policyd != NULL) {
 		log_info("other tools are declared: starting again");
 		proc_exit(0);

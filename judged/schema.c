@@ -453,14 +453,33 @@ schema_check(const json_t *schema, struct why *why)
 }
 
 int
-schema_validate(const json_t *schema, const json_t *value, const char *name,
-    struct why *why)
+schema_validate_part(const json_t *whole, const json_t *part,
+    const json_t *value, const char *name, struct why *why)
 {
-	struct walk w = { .place = { .why = why }, .root = schema,
+	struct walk w = { .place = { .why = why }, .root = whole,
 	    .left = SCHEMA_STEPS_MAX };
 
 	place_push(&w.place, name);
-	return (schema_validate_at(&w, schema, value) == 0 && !w.out ? 0 : -1);
+	return (schema_validate_at(&w, part, value) == 0 && !w.out ? 0 : -1);
+}
+
+int
+schema_validate(const json_t *schema, const json_t *value, const char *name,
+    struct why *why)
+{
+	return (schema_validate_part(schema, schema, value, name, why));
+}
+
+const json_t *
+schema_follow(const json_t *whole, const json_t *part)
+{
+	const json_t *ref;
+	unsigned n;
+
+	for (n = 0; n < SCHEMA_DEPTH_MAX &&
+	    (ref = json_object_get(part, "$ref")) != NULL; n++)
+		part = resolve(whole, json_string_value(ref));
+	return (part);
 }
 
 /* ---- coercion ---- */
@@ -484,13 +503,17 @@ wants(const json_t *schema, const char *type)
 static json_t *
 coerced(const json_t *schema, const json_t *text)
 {
+	const char *s = json_string_value(text);
+	size_t n = json_string_length(text);
 	json_t *v;
 
-	if (wants(schema, "string") ||
+	if (wants(schema, "string") || n == 0 ||
 	    json_object_get(schema, "type") == NULL)
 		return (NULL);
-	v = json_loadb(json_string_value(text), json_string_length(text),
-	    JSON_DECODE_ANY, NULL);
+	/* the scalar, and nothing around it */
+	if (s[strcspn(s, " \t\r\n")] != '\0')
+		return (NULL);
+	v = json_loadb(s, n, JSON_DECODE_ANY, NULL);
 	if ((json_is_number(v) && (wants(schema, "number") ||
 	    (wants(schema, "integer") && schema_is_integer(v)))) ||
 	    (json_is_boolean(v) && wants(schema, "boolean")) ||
@@ -511,16 +534,14 @@ coerce_at(const json_t *root, const json_t *schema, json_t *value,
 	void *next;
 	size_t i;
 
-	while (json_object_get(schema, "$ref") != NULL &&
-	    depth++ < SCHEMA_DEPTH_MAX)
-		schema = resolve(root, json_string_value(json_object_get(
-		    schema, "$ref")));
+	schema = schema_follow(root, schema);
 	if (!json_is_object(schema) || depth > SCHEMA_REF_DEPTH_MAX)
 		return (0);
 	properties = json_object_get(schema, "properties");
-	items = json_object_get(schema, "items");
+	items = schema_follow(root, json_object_get(schema, "items"));
 	json_object_foreach_safe(value, next, name, member) {
-		const json_t *of = json_object_get(properties, name);
+		const json_t *of = schema_follow(root, json_object_get(
+		    properties, name));
 
 		if (json_is_string(member) &&
 		    (v = coerced(of, member)) != NULL) {

@@ -46,6 +46,14 @@ int	schema_validate(const json_t *schema, const json_t *value,
 	    const char *name, struct why *);
 
 /*
+ * A part of a schema, whose references lead into the whole: the one that its
+ * $ref leads to in the end, or itself; and validation by it.
+ */
+const json_t *schema_follow(const json_t *whole, const json_t *part);
+int	schema_validate_part(const json_t *whole, const json_t *part,
+	    const json_t *value, const char *name, struct why *);
+
+/*
  * tool-input coerce: strings in a value that stand for a number, a boolean or
  * null, where the schema asks for just that and not for a string, become it.
  * Along properties, items and local references.  Returns how many did.

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "env.h"
 #include "protocol.h"
 #include "schema.h"
 #include "template.h"
 #include "tool.h"
+#include "without.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -172,6 +174,53 @@ read_argv(struct tool *tool, const json_t *value, struct why *why)
 	return (0);
 }
 
+/* Guarantee C0: what a tool says can only be stricter. */
+static int
+read_input(struct tool *tool, const json_t *value, struct why *why)
+{
+	const char *word = json_string_value(value);
+
+	if (word == NULL)
+		return (expected("input", "string", value, why));
+	if (strcmp(word, "strict") != 0) {
+		why_set(why, "input: a declaration can say \"strict\" alone; "
+		    "the configuration's tool-input says the rest");
+		return (-1);
+	}
+	tool->strict = 1;
+	return (0);
+}
+
+/* Guarantee C1: for a declaration's author as well. */
+static int
+read_env(struct tool *tool, const json_t *value, struct why *why)
+{
+	enum env_verdict verdict;
+	char buf[WHY_NAME_SIZE];
+	const char *name;
+	json_t *v;
+
+	if (!json_is_object(value))
+		return (expected("env", "object", value, why));
+	if (json_object_size(value) > TOOL_ENV_MAX) {
+		why_set(why, "env: %zu entries, at most %d",
+		    json_object_size(value), TOOL_ENV_MAX);
+		return (-1);
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, name, v) {
+		if (!json_is_string(v))
+			return (expected("env", "strings", v, why));
+		verdict = env_check(name, strlen(name), json_string_value(v));
+		if (verdict == ENV_OK || WITHOUT(tool_environment))
+			continue;
+		why_set(why, "env: \"%s\" %s", why_name(name, strlen(name),
+		    buf), env_verdict_words(verdict));
+		return (-1);
+	}
+	tool->env = value;
+	return (0);
+}
+
 static const struct member members[] = {
 	{ "name",		1, read_name },
 	{ "title",		1, read_title },
@@ -182,6 +231,8 @@ static const struct member members[] = {
 	{ "timeout_ms",		0, read_timeout },
 	{ "input_schema",	1, read_schema },
 	{ "argv",		1, read_argv },
+	{ "env",		0, read_env },
+	{ "input",		0, read_input },
 };
 
 static int

@@ -13,22 +13,26 @@
 
 #define DECLARATION_MAX	(256 * 1024)	/* bytes of a declaration */
 #define TOOL_SHA256	32
+#define TOOL_ENV_MAX	64	/* fixed pairs of a declaration */
 
 struct tool {
 	char		 name[NAME_BYTES_MAX];
 	unsigned	 effect;	/* enum effect */
 	uint32_t	 marks;
 	int		 asks;
+	int		 strict;	/* "input": whatever tool-input says */
 	uint32_t	 timeout_ms;	/* 0: the limit's */
 	uint8_t		 sha256[TOOL_SHA256];	/* of the bytes */
 	json_t		*root;		/* the declaration */
 	const json_t	*schema;
 	const json_t	*argv;
+	const json_t	*env;		/* fixed pairs, or NULL */
 };
 
 struct tools {
 	struct tool	*v;
 	size_t		 n;
+	int		 coerce;	/* tool-input coerce */
 };
 
 /*
