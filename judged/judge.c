@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "env.h"
 #include "judge.h"
 #include "protocol.h"
 #include "runblock.h"
@@ -24,6 +25,52 @@ invalid(struct judgement *j, const char *next)
 	j->class = "";
 	j->rule[0] = '\0';
 	j->next = next;
+}
+
+/* 1 if a list has this name, with a value or without. */
+static int
+listed(const struct strings *list, const char *name, size_t nlen)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && i < list->n; i++) {
+		if (strcspn(list->v[i], "=") == nlen &&
+		    strncmp(list->v[i], name, nlen) == 0)
+			return (1);
+	}
+	return (0);
+}
+
+/*
+ * A tool that can't do everything must not be made to by its environment
+ * (GIT_PAGER and its like): with it only names from a list may come.  Where
+ * any program can be run any name is as good.
+ */
+static int
+check_env(const struct tools *tools, const struct tool *tool,
+    const struct arguments *arguments, struct why *why)
+{
+	unsigned i, nbad = 0;
+	char buf[WHY_NAME_SIZE];
+	const char *entry;
+	size_t n;
+
+	if (tool->effect >= EFFECT_MUTATE_IRREVERSIBLE || WITHOUT(tool_env_list))
+		return (0);
+	for (i = 0; i < arguments->nenv; i++) {
+		entry = arguments->env[i];
+		n = strcspn(entry, "=");
+		if (env_is_plain(entry, n) || listed(tools->env_allow, entry,
+		    n))
+			continue;
+		if (nbad++ == 0)
+			why_set(why, "env: with the tool \"%s\" only LANG, "
+			    "LC_*, TZ, TERM and what the configuration "
+			    "allows can be set, not ", tool->name);
+		why_add(why, "%s\"%s\"", nbad == 1 ? "" : ", ",
+		    why_name(entry, n, buf));
+	}
+	return (nbad == 0 ? 0 : -1);
 }
 
 static int
@@ -41,25 +88,49 @@ in_env(const json_t *env, const char *entry)
 	return (0);
 }
 
+/* The host's own, where the configuration lets it pass and none is named. */
+static int
+wanted(const char *entry, const struct tool *tool,
+    const struct arguments *arguments)
+{
+	size_t n = strcspn(entry, "=");
+	uint32_t i;
+
+	if (entry[n] != '=' || !env_is_plain(entry, n) ||
+	    env_check(entry, n, entry + n + 1) != ENV_OK)
+		return (0);
+	for (i = 0; i < arguments->nenv; i++) {
+		if (strncmp(arguments->env[i], entry, n + 1) == 0)
+			return (0);
+	}
+	return (!in_env(tool->env, entry));
+}
+
 /*
  * The call's environment and the declaration's, whose pairs are fixed: they
  * stand in the place of the call's.  The list is fresh memory, as are the
  * declaration's entries, from *own on.
  */
 static char **
-make_env(const struct tool *tool, const struct arguments *arguments,
-    uint32_t *n, uint32_t *own)
+make_env(const struct tools *tools, const struct tool *tool,
+    const struct arguments *arguments, uint32_t *n, uint32_t *own)
 {
+	const struct strings *host = tools->env_allow;
+	size_t nhost = host != NULL ? host->n : 0, k;
 	char **env, *entry;
 	const char *name;
 	json_t *v;
 	uint32_t i;
 
 	*n = 0;
-	env = calloc(arguments->nenv + json_object_size(tool->env) + 1,
-	    sizeof(*env));
+	env = calloc(arguments->nenv + json_object_size(tool->env) + nhost +
+	    1, sizeof(*env));
 	if (env == NULL)
 		return (NULL);
+	for (k = 0; k < nhost; k++) {
+		if (wanted(host->v[k], tool, arguments))
+			env[(*n)++] = host->v[k];
+	}
 	for (i = 0; i < arguments->nenv; i++) {
 		if (!in_env(tool->env, arguments->env[i]))
 			env[(*n)++] = arguments->env[i];
@@ -80,8 +151,9 @@ nomem:
 }
 
 static int
-build(const struct tool *tool, const struct arguments *arguments,
-    const struct limits *limits, struct judgement *j)
+build(const struct tools *tools, const struct tool *tool,
+    const struct arguments *arguments, const struct limits *limits,
+    struct judgement *j)
 {
 	struct runblock rb = { .flags = 0 };
 	struct argv argv;
@@ -96,7 +168,8 @@ build(const struct tool *tool, const struct arguments *arguments,
 	    (char *)(uintptr_t)arguments->cwd;
 	rb.argc = argv.n;
 	rb.argv = argv.v;
-	if ((rb.env = make_env(tool, arguments, &rb.envc, &own)) == NULL) {
+	if ((rb.env = make_env(tools, tool, arguments, &rb.envc,
+	    &own)) == NULL) {
 		why_set(&j->reason, "env: out of memory");
 		goto out;
 	}
@@ -171,7 +244,8 @@ judge(const struct tools *tools, const struct limits *limits,
 	    coerce(tools, tool, &arguments) == -1 ||
 	    (!WITHOUT(schema) && schema_validate(tool->schema,
 	    arguments.args, "args", &j->reason) == -1) ||
-	    build(tool, &arguments, limits, j) == -1)
+	    check_env(tools, tool, &arguments, &j->reason) == -1 ||
+	    build(tools, tool, &arguments, limits, j) == -1)
 		invalid(j, "input_schema in GET /v1/tools says what fits");
 	else
 		decide(tool, j);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "slice.h"
 #include "why.h"
 
 #define DECLARATION_MAX	(256 * 1024)	/* bytes of a declaration */
@@ -33,6 +34,8 @@ struct tools {
 	struct tool	*v;
 	size_t		 n;
 	int		 coerce;	/* tool-input coerce */
+	/* Of the configuration: names, and the host's "TZ=..."; or NULL. */
+	const struct strings *env_allow;
 };
 
 /*

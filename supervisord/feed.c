@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "env.h"
 #include "supervisor.h"
 #include "trust.h"
 
@@ -268,12 +269,42 @@ feed_close(struct feed *f)
 
 /* ---- slices ---- */
 
+/*
+ * Guarantee D9: of the host's environment LANG, LC_*, TZ and TERM may pass,
+ * where the configuration names them: they go along with their values.
+ */
+static void
+host_env(const struct strings *allow, struct strings *with)
+{
+	const char *name, *value;
+	char *entry;
+	size_t i;
+
+	for (i = 0; i < allow->n; i++) {
+		name = allow->v[i];
+		value = env_is_plain(name, strlen(name)) ? getenv(name) : NULL;
+		if (value != NULL && env_check(name, strlen(name), value) !=
+		    ENV_OK) {
+			log_warnx("environment allow %s: the host's value is "
+			    "no locale, time zone or terminal; dropped", name);
+			value = NULL;
+		}
+		if (asprintf(&entry, "%s%s%s", name, value != NULL ? "=" : "",
+		    value != NULL ? value : "") == -1 ||
+		    strings_add(with, entry) == -1)
+			fatalx("out of memory");
+		free(entry);
+	}
+}
+
 /* A child with a socket sees its own listen line and no other. */
 static int
 encode(const struct child *c, const struct conf *conf)
 {
 	struct slice view = *conf->slice;
+	struct strings with = { NULL, 0 };
 	struct cf_listen own;
+	int fd;
 
 	if (c->spec->plane != 0) {
 		own = *conf_listen(conf, c->spec->plane);
@@ -281,7 +312,13 @@ encode(const struct child *c, const struct conf *conf)
 		view.nlistens = 1;
 	}
 	view.verbose = conf->verbose || c->sv->opts->verbose;
-	return (slice_encode(&view, c->spec->sections | SLICE_LOG));
+	if (c->spec->sections & SLICE_ENV) {
+		host_env(&conf->slice->env_allow, &with);
+		view.env_allow = with;
+	}
+	fd = slice_encode(&view, c->spec->sections | SLICE_LOG);
+	strings_free(&with);
+	return (fd);
 }
 
 int

@@ -113,6 +113,58 @@ class Declared(unittest.TestCase):
             self.assertEqual((env["COLOUR"], env["OTHER"], env["LANG"]),
                              ("green", "x", "C.UTF-8"))
 
+    def test_environment_of_tools_that_can_not_do_all(self):
+        show = self.declare(SHOW, asks=False, effect="read")
+        with Instance(extra='\ntool "%s"\nenvironment allow FOO\n' %
+                      show) as i:
+            r = i.call("show-env", {}, env={"FOO": "1", "TZ": "UTC",
+                                            "LC_ALL": "C"})
+            self.assertIn("FOO=1\n", r["stdout"])
+            for name in ("GIT_PAGER", "PAGER", "BAR"):
+                r = i.call("show-env", {}, env={name: "sh -c 'id'",
+                                                "FOO": "1"})
+                self.assertEqual((r["state"], r["reason"]),
+                                 ("failed", "invalid_arguments"))
+                self.assertIn('not "%s"' % name, r["error"]["message"])
+            r = i.bash("echo $PAGER", env={"PAGER": "cat"})
+            self.assertEqual(r["stdout"], "cat\n")
+
+    def test_environment_of_the_host(self):
+        i = Instance(extra="\nenvironment allow TZ, LC_TIME, LC_NAME, "
+                     "AWS_PROFILE\n", start=False)
+        try:
+            i.start(prefix=("env", "TZ=Asia/Tokyo", "LC_TIME=../x",
+                            "LC_PAPER=C", "AWS_PROFILE=p", "OTHER=o"))
+            r = i.bash("env; date +%Z")
+            env = r["stdout"].splitlines()
+            self.assertIn("TZ=Asia/Tokyo", env)
+            self.assertIn("LANG=C.UTF-8", env)
+            self.assertEqual([x for x in env if x.startswith(
+                ("LC_", "AWS_", "OTHER"))], [])
+            r = i.bash("echo $TZ", env={"TZ": "UTC"})
+            self.assertEqual(r["stdout"], "UTC\n")
+            self.assertIn("environment allow LC_TIME: the host's value",
+                          i.log())
+            self.assertIn("AWS_PROFILE is named like a credential", i.log())
+        finally:
+            i.stop()
+
+    def test_environment_of_a_call(self):
+        """Refused with the names of all that may not be there."""
+        with Instance() as i:
+            r = i.bash("env", env={
+                "MYELIN_MCP_SERVERS": "{}", "APP_MCP_SERVERS": "{}",
+                "GH_TOKEN": "x", "LD_PRELOAD": "/x", "LC_SECRET": "s",
+                "NOTES": "ghp_" + "a1B2c3D4e5" * 4, "FINE": "1"})
+            self.assertEqual((r["state"], r["reason"]),
+                             ("failed", "invalid_arguments"))
+            words = r["error"]["message"]
+            for name in ("MYELIN_MCP_SERVERS", "APP_MCP_SERVERS", "GH_TOKEN",
+                         "LD_PRELOAD", "LC_SECRET", "NOTES"):
+                self.assertIn('"%s"' % name, words)
+            self.assertNotIn("FINE", words)
+            self.assertNotIn("ghp_", words)
+
     def test_presets(self):
         self.declare(COUNT)
         self.declare(SHOW, asks=False)
