@@ -9,7 +9,6 @@
 #include "conf.h"
 #include "sync.h"
 #include "transcript.h"
-#include "without.h"
 
 #define PIECE		200		/* rows, then calls come between */
 #define PIECE_US	1000
@@ -163,7 +162,7 @@ prune_chores(void)
 	uint64_t now = now_us(), size = conf_limit(LIMIT_TRANSCRIPTS_SIZE);
 	uint64_t kept = conf_limit(LIMIT_TRANSCRIPTS);
 
-	if (timer == NULL || job.active || WITHOUT(transcript_prune))
+	if (timer == NULL || job.active)
 		return;
 	if (last_day == 0 || now - last_day >= DAY_US) {
 		last_day = now;

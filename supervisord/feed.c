@@ -20,6 +20,7 @@
 #include "env.h"
 #include "supervisor.h"
 #include "trust.h"
+#include "without.h"
 
 #define TOOLS_MAX	128
 #define TOOL_SIZE_MAX	(256 * 1024)
@@ -283,8 +284,8 @@ host_env(const struct strings *allow, struct strings *with)
 	for (i = 0; i < allow->n; i++) {
 		name = allow->v[i];
 		value = env_is_plain(name, strlen(name)) ? getenv(name) : NULL;
-		if (value != NULL && env_check(name, strlen(name), value) !=
-		    ENV_OK) {
+		if (value != NULL && !WITHOUT(host_environment) &&
+		    env_check(name, strlen(name), value) != ENV_OK) {
 			log_warnx("environment allow %s: the host's value is "
 			    "no locale, time zone or terminal; dropped", name);
 			value = NULL;

@@ -252,9 +252,14 @@ class Declared(unittest.TestCase):
             self.declare(COUNT, description="Counts better.")
             self.declare(SHOW)
             i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: tools_of(i).get("count", {}).get("description")
-                     == "Counts better.", 20, 0.1)
-            wait_for(lambda: "show-env" in tools_of(i), 10)
+
+            def others():
+                # 503 while judged is started again
+                status, body = i.get("/v1/tools")
+                found = {t["name"]: t for t in body.get("tools", [])}
+                return "show-env" in found and \
+                    found["count"]["description"] == "Counts better."
+            wait_for(others, 20, 0.1)
             self.assertNotEqual(i.pid("judged"), judged)
             self.assertEqual(i.pid("apid"), apid)
             self.assertEqual(i.call("count", {"names": ["x"]})["stdout"],
