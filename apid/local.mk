@@ -65,7 +65,11 @@ tests_unit_check_apid_request_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request
+noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
+	tests/fuzz/fuzz_transcript
+tests_fuzz_fuzz_transcript_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_transcript_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_transcript_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_http_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_http_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -75,4 +79,5 @@ tests_fuzz_fuzz_json_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
 EXTRA_DIST += tests/system/test_apid.py \
-	tests/fuzz/corpus/http tests/fuzz/corpus/json_request
+	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
+	tests/fuzz/corpus/transcript
