@@ -99,7 +99,10 @@ make_call(struct conn *c, const struct request *q,
 	call->sink = sink;
 	call->pty = q->pty;
 	call->since = call_now();
+	call->transcript = -1;
+	call->arguments_size = q->arguments_size;
 	if ((call->who = strdup(c->who)) == NULL ||
+	    (call->shown = strdup(q->shown)) == NULL ||
 	    (tools_has_body(q->tool) && (call->body = body_new()) == NULL)) {
 		call_free(call);
 		return (NULL);

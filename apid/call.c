@@ -17,6 +17,7 @@
 #include "proc.h"
 #include "result.h"
 #include "stream.h"
+#include "transcript.h"
 #include "without.h"
 
 #define BUCKETS		1024
@@ -104,7 +105,10 @@ call_free(struct call *call)
 		event_free(call->drain);
 	if (call->ended != NULL)
 		json_decref(call->ended);
+	if (call->result != NULL)
+		json_decref(call->result);
 	free(call->record);
+	free(call->shown);
 	free(call->who);
 	free(call);
 }
@@ -429,9 +433,19 @@ call_finish(struct call *call)
 	    2 * strlen(call->record));
 	call_event(call, EVENT_FINISHED, strdup(call->record));
 	result_wake(call);
+	transcript_send(call);
 	if (over && call->session != NULL)
-		session_ended(call->session_id);
+		session_ended(call->session_id, "ended");
 	(void)make_room(0, call);
+}
+
+void
+call_transcribed(struct call *call, int kept)
+{
+	call->transcript = kept;
+	/* policyd has them now */
+	free(call->shown);
+	call->shown = NULL;
 }
 
 void

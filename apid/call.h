@@ -84,11 +84,15 @@ struct call {
 
 	struct feed		*feed;		/* streamed stdin, or NULL */
 	struct body		*body;		/* its stderr; or NULL */
+	char			*shown;		/* its arguments, redacted */
+	size_t			 arguments_size;
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
 	struct event		*drain;
 	char			*record;	/* the same, sealed */
+	json_t			*result;	/* the tool's own, or NULL */
+	int			 transcript;	/* 1 kept, 0 not, -1 unknown */
 	char			 final[16];	/* its state at the end */
 	int			 base64[STREAMS];
 	uint64_t		 coded[STREAMS]; /* bytes of JSON */
@@ -120,6 +124,8 @@ void	call_judged(struct call *, unsigned verdict, unsigned effect,
 	    uint32_t marks, const char *class);
 void	call_started(struct call *);
 void	call_ended(struct call *, const char *json, size_t);
+/* policyd says whether it could keep the transcript. */
+void	call_transcribed(struct call *, int kept);
 /* policyd went away: every live call ends as interrupted. */
 void	calls_interrupt(void);
 

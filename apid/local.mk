@@ -28,9 +28,11 @@ apid_libapid_a_SOURCES = \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/routes.c apid/routes.h \
+	apid/shown.c apid/shown.h \
 	apid/stream.c apid/stream.h \
 	apid/text.c apid/text.h \
-	apid/tools.c apid/tools.h
+	apid/tools.c apid/tools.h \
+	apid/transcript.c apid/transcript.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS)
 
@@ -70,10 +72,13 @@ endif
 
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
-	tests/fuzz/fuzz_result
+	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript
 tests_fuzz_fuzz_result_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_result_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_result_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_transcript_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_transcript_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_transcript_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_http_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_http_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -84,4 +89,4 @@ endif
 
 EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
-	tests/fuzz/corpus/result
+	tests/fuzz/corpus/result tests/fuzz/corpus/transcript

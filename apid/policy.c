@@ -14,6 +14,7 @@
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "stream.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
@@ -315,6 +316,37 @@ on_call_finished(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_transcribed(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	struct call *call;
+	unsigned kept;
+
+	(void)arg;
+	kept = imsg_get_u8(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || kept > 1)
+		return (-1);
+	if ((call = call_find(id)) != NULL)
+		call_transcribed(call, (int)kept);
+	return (0);
+}
+
+static int
+on_session_over(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE], reason[32];
+
+	(void)arg;
+	imsg_get_str(m, id, sizeof(id));
+	imsg_get_str(m, reason, sizeof(reason));
+	if (imsg_end(m) == -1 || !id_ok(ID_SESSION, id))
+		return (-1);
+	session_ended(id, reason);
+	return (0);
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -333,6 +365,7 @@ forget_all(const char *reason)
 		free(p);
 	}
 	calls_interrupt();
+	sessions_interrupted();
 }
 
 static void
@@ -352,7 +385,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_ASKED,		on_asked },
 	{ MSG_CALL_JUDGED,	on_call_judged },
 	{ MSG_CALL_STARTED,	on_call_started },
-	{ MSG_CALL_FINISHED,	on_call_finished }
+	{ MSG_CALL_FINISHED,	on_call_finished },
+	{ MSG_TRANSCRIBED,	on_transcribed },
+	{ MSG_SESSION_OVER,	on_session_over }
 };
 
 static const struct channel_ops ops = {
@@ -554,5 +589,17 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 	imsg_put_u64(m, handle);
 	imsg_put_u8(m, (uint8_t)why);
 	imsg_put_str(m, call);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_transcript(uint64_t handle, const char *call, int fd)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_TRANSCRIPT);
+	imsg_put_u64(m, handle);
+	imsg_put_str(m, call);
+	imsg_put_fd(m, fd);
 	(void)channel_send(channel, m);
 }

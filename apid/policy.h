@@ -42,6 +42,9 @@ void	policy_open(struct conn *, const struct request *, policy_fn *,
 void	policy_end(struct conn *, const char *id, policy_fn *, void *arg);
 
 /* what: MANAGE_* */
+/* What is kept of a call; fd is taken over. */
+void	policy_transcript(uint64_t handle, const char *call, int fd);
+
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 
 /*

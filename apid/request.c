@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "request.h"
+#include "shown.h"
 #include "signals.h"
 #include "text.h"
 
@@ -388,6 +389,8 @@ make_arguments(struct reading *r)
 	if (q->arguments == NULL)
 		return (refuse(r, API_INTERNAL, "memory"));
 	q->arguments_size = strlen(q->arguments);
+	if ((q->shown = shown_arguments(r->arguments)) == NULL)
+		return (refuse(r, API_INTERNAL, "memory"));
 	return (0);
 }
 
@@ -470,6 +473,8 @@ request_free(struct request *q)
 {
 	free(q->text);
 	free(q->arguments);
+	free(q->shown);
 	q->text = NULL;
 	q->arguments = NULL;
+	q->shown = NULL;
 }

@@ -30,6 +30,7 @@ struct request {
 	size_t		 text_size;
 	char		*arguments;	/* the argument bytes */
 	size_t		 arguments_size;
+	char		*shown;		/* of them, for the transcript */
 };
 
 /* Which body: the members that it may have. */

@@ -149,6 +149,7 @@ result_seal(struct call *call)
 	    json_string_value(json_object_get(j, "state")));
 	(void)json_object_del(j, "stdout");
 	(void)json_object_del(j, "stderr");
+	(void)json_object_del(j, "transcript");
 	json_object_set_new(j, "encoding", pair(
 	    json_string(call->base64[0] ? "base64" : "utf-8"),
 	    json_string(call->base64[1] ? "base64" : "utf-8")));
@@ -162,6 +163,7 @@ result_seal(struct call *call)
 		body_seal(call->body, j);
 	if ((call->record = json_text(j)) == NULL)
 		fatalx("call %s: memory for its record", call->id);
+	call->result = json_incref(json_object_get(j, "result"));
 	json_decref(j);
 	call->ended = NULL;
 }
@@ -201,8 +203,9 @@ sending_new(const struct call *call)
 		seglist_init(&s->output[i]);
 	}
 	/* The record without its last brace. */
-	if (asprintf(&s->text[0], "%.*s,\"stdout\":\"", (int)(n - 1),
-	    call->record) == -1)
+	if (asprintf(&s->text[0], "%.*s,\"transcript\":%s,\"stdout\":\"",
+	    (int)(n - 1), call->record, call->transcript == -1 ? "null" :
+	    call->transcript ? "true" : "false") == -1)
 		s->text[0] = NULL;
 	s->text[1] = strdup("\",\"stderr\":\"");
 	s->text[2] = strdup("\"}");

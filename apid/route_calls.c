@@ -2,6 +2,7 @@
  * Handlers of routes about calls and what belongs to them.
  */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
@@ -12,6 +13,7 @@
 #include "result.h"
 #include "routes.h"
 #include "stream.h"
+#include "transcript.h"
 
 /* Decodes the body; -1 after answering. */
 static int
@@ -76,17 +78,19 @@ route_call_get(struct conn *c)
 	if ((call = call_of(c, c->id)) != NULL)
 		result_wait(c, call, (uint32_t)ms);
 	else
-		policy_query(c, QUERY_CALL, 0, 0, c->id, NULL, NULL);
+		policy_query(c, QUERY_CALL, 0, 0, c->id, transcript_answer,
+		    NULL);
 }
 
 /* ---- events ---- */
 
-/* The state in a record of policyd's: "" if there is none. */
+/* A word in a record of policyd's: "" if there is none. */
 static void
-record_state(const char *json, size_t n, char *dst, size_t size)
+record_word(const char *json, size_t n, const char *name, char *dst,
+    size_t size)
 {
 	json_t *j = json_loadb(json, n, 0, NULL);
-	const char *s = json_string_value(json_object_get(j, "state"));
+	const char *s = json_string_value(json_object_get(j, name));
 
 	dst[0] = '\0';
 	if (s != NULL && strlen(s) < size)
@@ -106,16 +110,26 @@ static void
 events_of_record(struct conn *c, int status, const char *json, size_t n,
     void *arg)
 {
-	char state[32];
+	char state[32], *text = NULL;
 
 	(void)status;
 	(void)arg;
-	record_state(json, n, state, sizeof(state));
+	if (memchr(json, '\n', n) != NULL) {
+		if ((text = transcript_call(json, n)) == NULL) {
+			conn_error(c, API_INTERNAL, "a transcript that is "
+			    "none");
+			return;
+		}
+		json = text;
+		n = strlen(text);
+	}
+	record_word(json, n, "state", state, sizeof(state));
 	if (is_final(state))
 		stream_record(c, c->id, json, n);
 	else
 		conn_error(c, API_CONFLICT,
 		    "%s: its events are not here", c->id);
+	free(text);
 }
 
 void
@@ -135,15 +149,18 @@ static void
 events_of_session(struct conn *c, int status, const char *json, size_t n,
     void *arg)
 {
-	char state[32], id[ID_SIZE];
+	char state[32], reason[32], id[ID_SIZE];
+	int over;
 
 	(void)status;
 	(void)arg;
 	memcpy(id, c->id, sizeof(id));
-	record_state(json, n, state, sizeof(state));
-	stream_session(c, id, !c->head.has_last_id, c->head.last_id);
-	if (strcmp(state, "live") != 0)
-		session_ended(id);
+	record_word(json, n, "state", state, sizeof(state));
+	record_word(json, n, "reason", reason, sizeof(reason));
+	over = strcmp(state, "live") != 0;
+	stream_session(c, id, !c->head.has_last_id, c->head.last_id, over);
+	if (over)
+		session_ended(id, reason);
 }
 
 void
@@ -155,8 +172,11 @@ route_session_events(struct conn *c)
 static void
 after_end(struct conn *c, int status, const char *json, size_t n, void *arg)
 {
+	char reason[32];
+
 	(void)arg;
-	session_ended(c->id);
+	record_word(json, n, "reason", reason, sizeof(reason));
+	session_ended(c->id, reason);
 	conn_json(c, status, json, n);
 }
 
@@ -199,7 +219,8 @@ route_call_cancel(struct conn *c)
 		return;
 	if ((call = call_of(c, c->id)) == NULL) {
 		/* What only policyd remembers has ended. */
-		policy_query(c, QUERY_CALL, 0, 0, c->id, NULL, NULL);
+		policy_query(c, QUERY_CALL, 0, 0, c->id, transcript_answer,
+		    NULL);
 		return;
 	}
 	if (call->state < CALL_ENDED) {

@@ -46,6 +46,52 @@ read_timeout(struct conn *c, uint32_t *ms)
 	return (ok);
 }
 
+/* What a body of prune's may say. */
+static int
+read_prune(struct conn *c, uint32_t *seconds, int *look)
+{
+	struct http_bad bad;
+	const char *name;
+	json_t *j, *v;
+	int ok = 0;
+
+	*seconds = (uint32_t)conns_limits()->v[LIMIT_TRANSCRIPTS];
+	*look = 0;
+	if (c->body_size == 0)
+		return (0);
+	if ((j = json_read(c->body, c->body_size, &bad)) == NULL) {
+		conn_error(c, bad.code, "%s", bad.why);
+		return (-1);
+	}
+	json_object_foreach(j, name, v) {
+		if (strcmp(name, "dry_run") == 0 && json_is_boolean(v))
+			*look = json_is_true(v);
+		else if (strcmp(name, "older_than_s") == 0 &&
+		    json_is_integer(v) && json_integer_value(v) >= 0 &&
+		    json_integer_value(v) <= UINT32_MAX)
+			*seconds = (uint32_t)json_integer_value(v);
+		else {
+			conn_error(c, API_BAD_REQUEST, "%.64s: no such member "
+			    "here, or not of its type", name);
+			ok = -1;
+			break;
+		}
+	}
+	json_decref(j);
+	return (ok);
+}
+
+void
+route_prune(struct conn *c)
+{
+	uint32_t seconds;
+	int look;
+
+	if (read_prune(c, &seconds, &look) == 0)
+		policy_manage(c, look ? MANAGE_PRUNE_LOOK : MANAGE_PRUNE,
+		    seconds);
+}
+
 void
 route_drain(struct conn *c)
 {

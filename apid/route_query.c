@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "routes.h"
 #include "tools.h"
+#include "transcript.h"
 #include "without.h"
 
 #define PAGE_DEFAULT	100
@@ -80,7 +81,7 @@ route_tools(struct conn *c)
 
 static void
 query_page(struct conn *c, enum query_what what, const char *cursor_name,
-    const char *id)
+    const char *id, policy_fn *fn)
 {
 	uint64_t cursor = 0, most = PAGE_DEFAULT;
 
@@ -92,37 +93,51 @@ query_page(struct conn *c, enum query_what what, const char *cursor_name,
 		conn_error(c, API_BAD_REQUEST,
 		    "limit: not a number from 1 to %d", PAGE_MAX);
 	else
-		policy_query(c, what, cursor, (uint32_t)most, id, NULL, NULL);
+		policy_query(c, what, cursor, (uint32_t)most, id, fn, NULL);
 }
 
 void
 route_audit(struct conn *c)
 {
-	query_page(c, QUERY_AUDIT, "after", "");
+	query_page(c, QUERY_AUDIT, "after", "", NULL);
 }
 
 void
 route_neurons(struct conn *c)
 {
-	query_page(c, QUERY_NEURONS, "cursor", "");
+	query_page(c, QUERY_NEURONS, "cursor", "", NULL);
 }
 
 void
 route_sessions(struct conn *c)
 {
-	query_page(c, QUERY_SESSIONS, "cursor", "");
+	query_page(c, QUERY_SESSIONS, "cursor", "", NULL);
 }
 
 void
 route_calls(struct conn *c)
 {
-	query_page(c, QUERY_CALLS, "cursor", "");
+	query_page(c, QUERY_CALLS, "cursor", "", NULL);
 }
 
 void
 route_session_calls(struct conn *c)
 {
-	query_page(c, QUERY_CALLS, "cursor", c->id);
+	query_page(c, QUERY_CALLS, "cursor", c->id, NULL);
+}
+
+static void
+merge_session(struct conn *c, int status, const char *json, size_t n,
+    void *arg)
+{
+	(void)arg;
+	transcript_answer(c, status, json, n, c);
+}
+
+void
+route_session_transcript(struct conn *c)
+{
+	query_page(c, QUERY_TRANSCRIPT, "after", c->id, merge_session);
 }
 
 /* ---- single ones ---- */
@@ -143,7 +158,7 @@ route_session_get(struct conn *c)
 void
 route_call_look(struct conn *c)
 {
-	policy_query(c, QUERY_CALL, 0, 0, c->id, NULL, NULL);
+	policy_query(c, QUERY_CALL, 0, 0, c->id, transcript_answer, NULL);
 }
 
 void

@@ -9,7 +9,7 @@
 #include "without.h"
 
 static const char *const page[] = { "cursor", "limit", NULL };
-static const char *const audit_page[] = { "after", "limit", NULL };
+static const char *const after_page[] = { "after", "limit", NULL };
 static const char *const waiting[] = { "wait_ms", NULL };
 static const char *const fetching[] = { "format", "timeout_ms", NULL };
 static const char *const putting[] = {
@@ -24,12 +24,14 @@ static const struct route routes[] = {
 	{ "GET", "/v1/tools", ON_AGENT, BODY_NONE, 0, NULL, route_tools },
 	{ "GET", "/v1/status", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_status },
-	{ "GET", "/v1/audit", ON_OPERATOR, BODY_NONE, 0, audit_page,
+	{ "GET", "/v1/audit", ON_OPERATOR, BODY_NONE, 0, after_page,
 	    route_audit },
 	{ "POST", "/v1/drain", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_drain },
 	{ "DELETE", "/v1/drain", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_drain_end },
+	{ "POST", "/v1/prune", ON_OPERATOR, BODY_EMPTY, 0, NULL,
+	    route_prune },
 	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },
@@ -53,6 +55,8 @@ static const struct route routes[] = {
 	    route_session_events },
 	{ "GET", "/v1/sessions/{s}/calls", ON_BOTH, BODY_NONE, 0, page,
 	    route_session_calls },
+	{ "GET", "/v1/sessions/{s}/transcript", ON_BOTH, BODY_NONE, 0,
+	    after_page, route_session_transcript },
 	{ "POST", "/v1/sessions/{s}/calls", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_call_session },
 	{ "GET", "/v1/calls", ON_BOTH, BODY_NONE, 0, page, route_calls },

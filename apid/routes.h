@@ -66,5 +66,7 @@ void	route_call_look(struct conn *);
 void	route_drain(struct conn *);
 void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
+void	route_session_transcript(struct conn *);
+void	route_prune(struct conn *);
 
 #endif

@@ -22,6 +22,7 @@ struct session {
 	char			 id[ID_SIZE];
 	uint64_t		 last_number;	/* of an event */
 	int			 ended;
+	char			 reason[32];	/* of the end */
 	TAILQ_HEAD(, call)	 calls;		/* latest event first */
 	TAILQ_HEAD(, reader)	 readers;
 };
@@ -278,6 +279,25 @@ reader_free(struct reader *r)
 	free(r);
 }
 
+/*
+ * The last event of a session's stream.  It has the number behind all others,
+ * which a reader may come back with.
+ */
+static void
+put_session_end(struct reader *r)
+{
+	struct session *s = r->session;
+	char fields[FIELDS_MAX];
+	size_t n;
+
+	if (r->next > s->last_number + 1)
+		return;
+	n = (size_t)snprintf(fields, sizeof(fields), "id: %llu\nevent: "
+	    "session.ended\ndata: {\"session\":\"%s\",\"reason\":\"%s\"}",
+	    (unsigned long long)s->last_number + 1, s->id, s->reason);
+	put(r->conn, fields, n, NULL);
+}
+
 static int
 reader_at_end(const struct reader *r)
 {
@@ -311,6 +331,8 @@ reader_pump(struct reader *r)
 		if (e == NULL) {
 			if (!reader_at_end(r))
 				break;
+			if (r->session != NULL)
+				put_session_end(r);
 			reader_free(r);
 			if (sink == NULL)
 				conn_end(c);
@@ -420,12 +442,13 @@ stream_sink(struct conn *c, struct call *call, const struct stream_sink *sink)
 }
 
 void
-stream_session(struct conn *c, const char *id, int latest, uint64_t after)
+stream_session(struct conn *c, const char *id, int latest, uint64_t after,
+    int over)
 {
 	struct session *s = session_get(id);
 	struct reader *r;
 
-	if (!latest && after > s->last_number) {
+	if (!latest && after > s->last_number && !over) {
 		conn_error(c, API_BAD_REQUEST, "Last-Event-ID: %s has only "
 		    "come to event %llu", id,
 		    (unsigned long long)s->last_number);
@@ -489,13 +512,35 @@ stream_wake(struct call *call)
 		wake_session(call->session);
 }
 
+static void
+end_session(struct session *s, const char *reason)
+{
+	if (s->ended)
+		return;
+	s->ended = 1;
+	/* a word of ours: it goes into JSON as it is */
+	(void)snprintf(s->reason, sizeof(s->reason), "%s",
+	    *reason != '\0' && reason[strspn(reason,
+	    "abcdefghijklmnopqrstuvwxyz_")] == '\0' ? reason : "ended");
+	wake_session(s);
+}
+
 void
-session_ended(const char *id)
+session_ended(const char *id, const char *reason)
 {
 	struct session *s = session_find(id);
 
-	if (s == NULL)
-		return;
-	s->ended = 1;
-	wake_session(s);
+	if (s != NULL)
+		end_session(s, reason);
+}
+
+void
+sessions_interrupted(void)
+{
+	struct session *s, *next;
+
+	for (s = LIST_FIRST(&sessions); s != NULL; s = next) {
+		next = LIST_NEXT(s, entry);
+		end_session(s, "interrupted");
+	}
 }

@@ -10,9 +10,12 @@
 
 /* Begins the answer: events of a call after id `after`, to its end. */
 void	stream_call(struct conn *, struct call *, uint64_t after);
-/* The same of all calls of a session, until it ends.  latest: from now on. */
+/*
+ * The same of all calls of a session, until it ends.  latest: from now on;
+ * over: it has ended, so that no event behind the last is missing.
+ */
 void	stream_session(struct conn *, const char *session, int latest,
-	    uint64_t after);
+	    uint64_t after, int over);
 /* For a call whose events are gone: a gap and its record. */
 void	stream_record(struct conn *, const char *id, const char *json,
 	    size_t n);
@@ -40,7 +43,12 @@ void	stream_wake(struct call *);
 struct session *session_join(struct call *);
 void	session_leave(struct call *);
 uint64_t session_number(struct call *);
-/* It was ended: its streams end once its calls have. */
-void	session_ended(const char *id);
+/*
+ * It was ended, for that reason (the first one counts): its streams end with
+ * session.ended once its calls have.
+ */
+void	session_ended(const char *id, const char *reason);
+/* policyd is gone, and all sessions with it. */
+void	sessions_interrupted(void);
 
 #endif

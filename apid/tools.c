@@ -104,7 +104,8 @@ char *
 tools_merge(const char *json, size_t n, size_t *size)
 {
 	static const char *const members[] = {
-		"description", "input_schema", "output_schema", "pty"
+		"title", "description", "timeout_ms", "input_schema",
+		"output_schema", "pty"
 	};
 	json_t *j = json_loadb(json, n, 0, NULL), *tool, *mine, *v;
 	const char *name;

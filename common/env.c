@@ -64,6 +64,24 @@ static const struct rule rules[] = {
 	{ "RUBYOPT",		EXACT,	ENV_LOADER },
 	{ "NODE_OPTIONS",	EXACT,	ENV_LOADER },
 	{ "JAVA_TOOL_OPTIONS",	EXACT,	ENV_LOADER },
+	{ "LUA_INIT",		PREFIX,	ENV_LOADER },
+	{ "PYTHONBREAKPOINT",	EXACT,	ENV_LOADER },
+	{ "DOTNET_STARTUP_HOOKS", EXACT, ENV_LOADER },
+	{ "CORECLR_",		PREFIX,	ENV_LOADER },
+	{ "OPENSSL_CONF",	EXACT,	ENV_LOADER },
+	{ "OPENSSL_MODULES",	EXACT,	ENV_LOADER },
+	{ "OPENSSL_ENGINES",	EXACT,	ENV_LOADER },
+	{ "TERMINFO",		PREFIX,	ENV_LOADER },
+	{ "LESSOPEN",		EXACT,	ENV_LOADER },
+	{ "LESSCLOSE",		EXACT,	ENV_LOADER },
+	{ "RIPGREP_CONFIG_PATH", EXACT,	ENV_LOADER },
+	{ "TAR_OPTIONS",	EXACT,	ENV_LOADER },
+	{ "GREP_OPTIONS",	EXACT,	ENV_LOADER },
+	{ "GIT_EXTERNAL_DIFF",	EXACT,	ENV_LOADER },
+	{ "GIT_PROXY_COMMAND",	EXACT,	ENV_LOADER },
+	{ "GIT_SSH",		PREFIX,	ENV_LOADER },
+	{ "GIT_ASKPASS",	EXACT,	ENV_LOADER },
+	{ "SUDO_ASKPASS",	EXACT,	ENV_LOADER },
 	{ "JDK_JAVA_OPTIONS",	EXACT,	ENV_LOADER },
 	{ "_JAVA_OPTIONS",	EXACT,	ENV_LOADER },
 	/* Whole families of credentials, whatever follows. */
@@ -73,17 +91,77 @@ static const struct rule rules[] = {
 	{ "GPG_",		PREFIX,	ENV_CREDENTIAL },
 	{ "VAULT_",		PREFIX,	ENV_CREDENTIAL },
 	{ "OP_SESSION_",	PREFIX,	ENV_CREDENTIAL },
+	{ "CLOUDSDK_",		PREFIX,	ENV_CREDENTIAL },
+	{ "SOPS_",		PREFIX,	ENV_CREDENTIAL },
+	{ "KUBECONFIG",		PREFIX,	ENV_CREDENTIAL },
 	/* Names that hold one, or the way to one, without saying so. */
 	{ "DATABASE_URL",	SUFFIX,	ENV_CREDENTIAL },
 	{ "_DSN",		SUFFIX,	ENV_CREDENTIAL },
 	{ "CONNECTION_STRING",	SUFFIX,	ENV_CREDENTIAL },
 	{ "DOCKER_AUTH_CONFIG",	EXACT,	ENV_CREDENTIAL },
-	{ "KUBECONFIG",		EXACT,	ENV_CREDENTIAL },
+	{ "DATABASE_URI",	SUFFIX,	ENV_CREDENTIAL },
+	{ "REDIS_URL",		SUFFIX,	ENV_CREDENTIAL },
+	{ "MONGO_URL",		SUFFIX,	ENV_CREDENTIAL },
+	{ "MONGODB_URI",	SUFFIX,	ENV_CREDENTIAL },
+	{ "MONGODB_URL",	SUFFIX,	ENV_CREDENTIAL },
+	{ "AMQP_URL",		SUFFIX,	ENV_CREDENTIAL },
+	{ "BROKER_URL",		SUFFIX,	ENV_CREDENTIAL },
+	{ "JDBC_URL",		SUFFIX,	ENV_CREDENTIAL },
+	{ "WEBHOOK_URL",	SUFFIX,	ENV_CREDENTIAL },
+	{ "WEBHOOK",		SUFFIX,	ENV_CREDENTIAL },
+	{ "SAS_URL",		SUFFIX,	ENV_CREDENTIAL },
+	/* Lists of servers with their own environments and headers. */
+	{ "MCP_SERVER",		SUFFIX,	ENV_CREDENTIAL },
+	{ "MCP_SERVERS",	SUFFIX,	ENV_CREDENTIAL },
+	{ "MCP_SERVERS_JSON",	SUFFIX,	ENV_CREDENTIAL },
+	{ "MCP_CONFIG",		SUFFIX,	ENV_CREDENTIAL },
+	{ "OTLP_HEADERS",	SUFFIX,	ENV_CREDENTIAL },
+	{ "CUSTOM_HEADERS",	SUFFIX,	ENV_CREDENTIAL },
+	{ "EXTRA_HEADERS",	SUFFIX,	ENV_CREDENTIAL },
+	{ "COOKIES",		SUFFIX,	ENV_CREDENTIAL },
+	{ "_JWT",		SUFFIX,	ENV_CREDENTIAL },
+	{ "JWT",		EXACT,	ENV_CREDENTIAL },
+	{ "HMAC_KEY",		SUFFIX,	ENV_CREDENTIAL },
+	{ "SSH_KEY",		SUFFIX,	ENV_CREDENTIAL },
+	{ "APPLICATION_KEY",	SUFFIX,	ENV_CREDENTIAL },
+	{ "OPENAI_KEY",		SUFFIX,	ENV_CREDENTIAL },
+	{ "ANTHROPIC_KEY",	SUFFIX,	ENV_CREDENTIAL },
+	{ "GEMINI_KEY",		SUFFIX,	ENV_CREDENTIAL },
+	{ "XAI_KEY",		SUFFIX,	ENV_CREDENTIAL },
+	{ "PASSCOMMAND",	SUFFIX,	ENV_CREDENTIAL },
+	{ "BW_SESSION",		EXACT,	ENV_CREDENTIAL },
+	{ "GNUPGHOME",		EXACT,	ENV_CREDENTIAL },
+	{ "PGPASSFILE",		EXACT,	ENV_CREDENTIAL },
+	{ "PGSERVICEFILE",	EXACT,	ENV_CREDENTIAL },
+	{ "DOCKER_CONFIG",	EXACT,	ENV_CREDENTIAL },
+	{ "NPM_CONFIG_USERCONFIG", EXACT, ENV_CREDENTIAL },
+	{ "BOTO_CONFIG",	EXACT,	ENV_CREDENTIAL },
 	{ "KRB5CCNAME",		EXACT,	ENV_CREDENTIAL },
 	{ "NETRC",		EXACT,	ENV_CREDENTIAL },
 	{ "XAUTHORITY",		EXACT,	ENV_CREDENTIAL },
 	{ "DBUS_SESSION_BUS_ADDRESS", EXACT, ENV_CREDENTIAL },
 };
+
+/*
+ * What every program may be told of, and the one form that it has.  Other
+ * names that begin with LC_ are no locale's: they are how a value is passed
+ * on where only LC_* may pass.
+ */
+static const struct {
+	const char	*name;
+	const char	*also;		/* beside letters and digits */
+} plain[] = {
+	{ "LANG", "_.@-" }, { "LANGUAGE", "_.@-:" }, { "LC_ALL", "_.@-" },
+	{ "LC_ADDRESS", "_.@-" }, { "LC_COLLATE", "_.@-" },
+	{ "LC_CTYPE", "_.@-" }, { "LC_IDENTIFICATION", "_.@-" },
+	{ "LC_MEASUREMENT", "_.@-" }, { "LC_MESSAGES", "_.@-" },
+	{ "LC_MONETARY", "_.@-" }, { "LC_NAME", "_.@-" },
+	{ "LC_NUMERIC", "_.@-" }, { "LC_PAPER", "_.@-" },
+	{ "LC_TELEPHONE", "_.@-" }, { "LC_TIME", "_.@-" },
+	{ "TZ", "/_+-,.<>:" }, { "TERM", "_.+-" },
+};
+
+#define PLAIN_MAX	64	/* bytes of such a value */
 
 static const char *const words[] = {
 	[ENV_OK] = "is allowed",
@@ -93,6 +171,8 @@ static const char *const words[] = {
 	[ENV_CREDENTIAL] = "is named like a credential",
 	[ENV_KEY_VALUE] = "has a value of the shape of a key",
 	[ENV_TOO_LONG] = "has a value over 32768 bytes",
+	[ENV_BAD_VALUE] = "is not a locale, time zone or terminal by its "
+	    "name or value",
 };
 
 static int
@@ -123,6 +203,43 @@ rule_matches(const struct rule *rule, const char *name, size_t nlen)
 	return (strncasecmp(name, rule->text, len) == 0);
 }
 
+static int
+plain_find(const char *name, size_t nlen)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (strlen(plain[i].name) == nlen &&
+		    strncmp(plain[i].name, name, nlen) == 0)
+			return ((int)i);
+	}
+	return (-1);
+}
+
+int
+env_is_plain(const char *name, size_t nlen)
+{
+	return (plain_find(name, nlen) != -1);
+}
+
+/* No file, no path that leads elsewhere; "" means that it is not set. */
+static int
+plain_ok(int i, const char *value)
+{
+	size_t n;
+
+	for (n = 0; value[n] != '\0'; n++) {
+		unsigned char c = (unsigned char)value[n];
+
+		if (n == PLAIN_MAX || c >= 0x80 ||
+		    (!isalnum(c) && strchr(plain[i].also, c) == NULL))
+			return (0);
+	}
+	/* TZ=:/file and TZ=/file name a file, ".." leads out of the zones */
+	return (value[0] != '/' && value[0] != ':' &&
+	    strstr(value, "..") == NULL);
+}
+
 enum env_verdict
 env_check(const char *name, size_t nlen, const char *value)
 {
@@ -134,6 +251,10 @@ env_check(const char *name, size_t nlen, const char *value)
 		if (rule_matches(&rules[i], name, nlen))
 			return (rules[i].verdict);
 	}
+	if ((i = (size_t)plain_find(name, nlen)) != (size_t)-1)
+		return (plain_ok((int)i, value) ? ENV_OK : ENV_BAD_VALUE);
+	if (nlen >= 3 && strncasecmp(name, "LC_", 3) == 0)
+		return (ENV_BAD_VALUE);
 	if (redact_secret_name(name, nlen))
 		return (ENV_CREDENTIAL);
 	if (strnlen(value, ENV_VALUE_MAX + 1) > ENV_VALUE_MAX)

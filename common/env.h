@@ -14,11 +14,18 @@ enum env_verdict {
 	ENV_LOADER,		/* steers a loader or shell: LD_*, BASH_ENV ... */
 	ENV_CREDENTIAL,		/* *_TOKEN, AWS_*, SSH_* ... */
 	ENV_KEY_VALUE,		/* the value has the shape of a key */
-	ENV_TOO_LONG		/* value over 32 KiB */
+	ENV_TOO_LONG,		/* value over 32 KiB */
+	ENV_BAD_VALUE		/* no locale, time zone or terminal */
 };
 
 /* name of nlen bytes, not necessarily terminated; value terminated. */
 enum env_verdict env_check(const char *name, size_t nlen, const char *value);
+
+/*
+ * 1 for LANG, LC_*, TZ and TERM: what every program may be told, and all that
+ * a neuron may have of its host (guarantee D9).
+ */
+int	env_is_plain(const char *name, size_t nlen);
 
 /* Words for a person: "is named like a credential". */
 const char *env_verdict_words(enum env_verdict);

@@ -108,7 +108,13 @@ ROW(RESULT_KEPT, "result-kept",	SCOPE_HOST, UNIT_SECONDS,		\
 ROW(RESTART_WINDOW, "restart-window", SCOPE_HOST, UNIT_SECONDS,		\
     60, 1, 3600, "five deaths of one process within it are too many")	\
 ROW(PTY,	"pty",		SCOPE_NEURON, UNIT_SWITCH,		\
-    1, 0, 1, "whether a call in a neuron can have a terminal")
+    1, 0, 1, "whether a call in a neuron can have a terminal")		\
+ROW(TRANSCRIPTS, "transcripts",	SCOPE_HOST, UNIT_SECONDS,		\
+    2592000, 3600, 315360000, "how long the transcript of a call is kept") \
+ROW(TRANSCRIPTS_SIZE, "transcripts-size", SCOPE_HOST, UNIT_BYTES,	\
+    GIB(1), MIB(1), GIB(1024), "all transcripts together; the oldest go") \
+ROW(TRANSCRIPT,	"transcript",	SCOPE_HOST, UNIT_BYTES,			\
+    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

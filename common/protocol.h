@@ -214,7 +214,14 @@ ROW(CALL_SIGNAL, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* CALL_RESIZE u32 size, S call */					\
 ROW(CALL_RESIZE, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* RUN_RESIZE u32 run, u32 size */					\
-ROW(RUN_RESIZE,	CH_INIT, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)
+ROW(RUN_RESIZE,	CH_INIT, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TRANSCRIPT u64 handle that asked, S call: once, when it is over; JSON	\
+ *   on one line of its redacted arguments, output and result */		\
+ROW(TRANSCRIPT,	CH_AGENT, DIR_UP, 8, 1, 1, 1, FDS(FD_MEMFD), ST_UP)	\
+/* TRANSCRIBED u8 kept, S call: what became of it */			\
+ROW(TRANSCRIBED, CH_AGENT, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SESSION_OVER S session, S reason: it has ended, whoever ended it */	\
+ROW(SESSION_OVER, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -256,8 +263,18 @@ enum proc_status { PROC_ST_STARTING, PROC_ST_UP, PROC_ST_DOWN, PROC_ST_FAILED };
 /* RELOAD: how the last one went, in the order of reload_result_name() */
 enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
 
-/* MANAGE: what to do.  DRAIN waits for the running calls, up to a time. */
-enum { MANAGE_DRAIN = 1, MANAGE_RESUME = 2 };
+/*
+ * MANAGE: what to do.  DRAIN waits for the running calls, up to a time.  PRUNE
+ * takes seconds in the place of milliseconds: transcripts that are older go,
+ * or would go (PRUNE_LOOK).
+ */
+enum {
+	MANAGE_DRAIN = 1, MANAGE_RESUME = 2, MANAGE_PRUNE = 3,
+	MANAGE_PRUNE_LOOK = 4
+};
+
+/* The most bytes that TRANSCRIPT's memfd may hold. */
+#define TRANSCRIPT_MAX	(14 * 1024 * 1024)
 
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
@@ -290,7 +307,8 @@ enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
-	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT
+	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
+	QUERY_TRANSCRIPT
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

@@ -281,6 +281,7 @@ static void
 put_env(struct enc *e, const struct slice *s)
 {
 	put_strings(e, &s->env_allow);
+	enc_u8(e, s->coerce != 0);
 }
 
 static void
@@ -498,6 +499,7 @@ static void
 get_env(struct dec *d, struct slice *s)
 {
 	get_strings(d, &s->env_allow);
+	s->coerce = dec_u8(d) != 0;
 }
 
 static void

@@ -108,6 +108,7 @@ struct slice {
 	uint32_t	 uids_count;
 	char		*cgroup_parent;	/* NULL: found by neurond */
 	struct limits	 limits;
+	int		 coerce;	/* tool-input: stringified scalars */
 	struct strings	 env_allow;	/* names a call may set beyond the usual */
 	struct cf_profile *profiles;	size_t nprofiles;
 	struct cf_principal *principals; size_t nprincipals;
@@ -129,7 +130,7 @@ struct slice {
 #define SLICE_OPERATORS	0x010
 #define SLICE_PRESETS	0x020
 #define SLICE_LISTENS	0x040
-#define SLICE_ENV	0x080
+#define SLICE_ENV	0x080	/* env_allow, coerce */
 #define SLICE_LOG	0x100	/* verbose */
 
 #define SLICE_MAX	(4 * 1024 * 1024)	/* bytes, encoded */

@@ -104,11 +104,14 @@ check_env_allow(const struct slice *slice)
 
 	for (i = 0; i < slice->env_allow.n; i++) {
 		const char *name = slice->env_allow.v[i];
+		size_t n = strcspn(name, "=");
 
-		verdict = env_check(name, strlen(name), "");
+		verdict = env_check(name, n, name[n] == '=' ? name + n + 1 :
+		    "");
 		if (verdict != ENV_OK)
-			log_warnx("environment allow \"%s\": %s; it stays "
-			    "refused", name, env_verdict_words(verdict));
+			log_warnx("environment allow \"%.*s\": %s; it stays "
+			    "refused", (int)n, name,
+			    env_verdict_words(verdict));
 	}
 }
 
@@ -276,7 +279,9 @@ commit(void)
 	coming = NULL;
 	tools_free(&tools);
 	tools = coming_tools;
-	coming_tools = (struct tools){ NULL, 0 };
+	coming_tools = (struct tools){ .n = 0 };
+	tools.coerce = current->coerce;
+	tools.env_allow = &current->env_allow;
 	if (changed && policyd != NULL) {
 		log_info("other tools are declared: starting again");
 		proc_exit(0);

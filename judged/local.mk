@@ -6,19 +6,25 @@ judged_libjudged_a_SOURCES = \
 	judged/groups.c judged/groups.h \
 	judged/judge.c judged/judge.h \
 	judged/place.c judged/place.h \
-	judged/schema.c judged/schema.h \
+	judged/schema.c judged/schema.h judged/schema_int.h \
+	judged/schema_array.c \
+	judged/schema_logic.c \
+	judged/schema_object.c \
+	judged/schema_pattern.c \
+	judged/schema_value.c \
 	judged/template.c judged/template.h \
 	judged/tool.c judged/tool.h \
 	judged/why.c judged/why.h
-judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(LIBMD_CFLAGS)
+judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
+	$(LIBMD_CFLAGS) $(PCRE2_CFLAGS)
 JUDGED_LIBS = judged/libjudged.a common/libcore.a $(JANSSON_LIBS) \
-	$(LIBMD_LIBS) $(LIBBSD_LIBS)
+	$(LIBMD_LIBS) $(PCRE2_LIBS) -lm $(LIBBSD_LIBS)
 
 myelinlib_PROGRAMS += judged/judged
 judged_judged_SOURCES = judged/judged.c
 judged_judged_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 judged_judged_LDADD = judged/libjudged.a $(COMMON_LIBS) $(JANSSON_LIBS) \
-	$(LIBMD_LIBS)
+	$(LIBMD_LIBS) $(PCRE2_LIBS) -lm
 judged_judged_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 # The declarations are used from the build tree too (myelind -L): a build out
@@ -61,6 +67,11 @@ judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
 			$(INSTALL_DATA) "$(srcdir)/$$f" $$f || exit 1; \
 		done
 	$(AM_V_at)echo done > $@
+
+check_PROGRAMS += tests/unit/schema_suite
+tests_unit_schema_suite_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
+	$(JANSSON_CFLAGS)
+tests_unit_schema_suite_LDADD = $(JUDGED_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \

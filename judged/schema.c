@@ -1,638 +1,439 @@
 /*
- * The schema validator: one row for each keyword, with what checks the
- * keyword itself (in a declaration) and what checks a value by it.
+ * The schema validator: the walk, and local references.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "place.h"
-#include "schema.h"
+#include "schema_int.h"
 
-#define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 #define DIALECT		"https://json-schema.org/draft/2020-12/schema"
 
-struct keyword {
-	const char	*name;
-	/* Of a declaration: is the keyword's own value in order? */
-	int	(*check)(struct place *, const char *, const json_t *);
-	/* Of a value: does it fit?  NULL where there is nothing to check. */
-	int	(*validate)(struct place *, const json_t *schema,
-		    const json_t *word, const json_t *value);
-};
-
-static int	check_at(struct place *, const json_t *);
-static int	validate_at(struct place *, const json_t *, const json_t *);
-
-/* jansson's iterators want what they do not change without const. */
-static json_t *
-mutable(const json_t *json)
+json_t *
+schema_mutable(const json_t *json)
 {
 	return ((json_t *)(uintptr_t)json);
 }
 
-/* ---- types ---- */
-
-static const char *const type_names[] = {
-	"object", "array", "string", "integer", "number", "boolean", "null"
-};
-
-const char *
-schema_type_of(const json_t *value)
+int
+schema_bad_word(struct walk *w, const char *key, const char *words)
 {
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return ("object");
-	case JSON_ARRAY:
-		return ("array");
-	case JSON_STRING:
-		return ("string");
-	case JSON_INTEGER:
-		return ("integer");
-	case JSON_REAL:
-		return ("number");
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return ("boolean");
-	case JSON_NULL:
-		return ("null");
-	}
-	return ("nothing");
-}
-
-static int
-type_fits(const json_t *name, const json_t *value)
-{
-	const char *want = json_string_value(name);
-	const char *have = schema_type_of(value);
-
-	return (strcmp(want, have) == 0 || (strcmp(want, "number") == 0 &&
-	    strcmp(have, "integer") == 0));
-}
-
-static int
-check_type_name(const json_t *name)
-{
-	size_t i;
-
-	for (i = 0; json_is_string(name) && i < NITEMS(type_names); i++) {
-		if (strcmp(json_string_value(name), type_names[i]) == 0)
-			return (0);
-	}
+	why_set(w->place.why, "%s.%s: %s", w->place.path, key, words);
 	return (-1);
 }
 
-static int
-check_type(struct place *place, const char *key, const json_t *word)
+int
+schema_step(struct walk *w, unsigned steps)
 {
-	const json_t *name;
-	size_t i;
-
-	if (check_type_name(word) == 0)
+	if (w->left >= steps) {
+		w->left -= steps;
 		return (0);
-	if (!json_is_array(word) || json_array_size(word) == 0)
-		goto bad;
-	json_array_foreach(word, i, name) {
-		if (check_type_name(name) == -1)
-			goto bad;
 	}
-	return (0);
-bad:
-	why_set(place->why, "%s.%s: not the name of a type, or a list of them",
-	    place->path, key);
+	w->left = 0;
+	w->out = 1;
+	why_set(w->place.why, "%s: more work than %d steps of checking",
+	    w->place.path, SCHEMA_STEPS_MAX);
 	return (-1);
 }
 
-static int
-validate_type(struct place *place, const json_t *schema, const json_t *word,
-    const json_t *value)
+/* ---- checks that several keywords share ---- */
+
+int
+schema_check_any(struct walk *w, const char *key, const json_t *word)
 {
-	const json_t *name;
-	size_t i;
-
-	(void)schema;
-	if (json_is_string(word)) {
-		if (type_fits(word, value))
-			return (0);
-		why_set(place->why, "%s: expected %s, got %s", place->path,
-		    json_string_value(word), schema_type_of(value));
-		return (-1);
-	}
-	json_array_foreach(word, i, name) {
-		if (type_fits(name, value))
-			return (0);
-	}
-	why_set(place->why, "%s: expected ", place->path);
-	json_array_foreach(word, i, name)
-		why_add(place->why, "%s%s", i == 0 ? "" : " or ",
-		    json_string_value(name));
-	why_add(place->why, ", got %s", schema_type_of(value));
-	return (-1);
-}
-
-/* ---- objects ---- */
-
-static int
-check_properties(struct place *place, const char *key, const json_t *word)
-{
-	const char *name;
-	const json_t *schema;
-	size_t len = place->len;
-	void *it;
-	int ok = 0;
-
-	if (!json_is_object(word)) {
-		why_set(place->why, "%s.%s: expected object, got %s",
-		    place->path, key, schema_type_of(word));
-		return (-1);
-	}
-	for (it = json_object_iter(mutable(word));
-	    it != NULL && ok == 0;
-	    it = json_object_iter_next(mutable(word), it)) {
-		name = json_object_iter_key(it);
-		schema = json_object_iter_value(it);
-		place_push_name(place, name, strlen(name));
-		ok = check_at(place, schema);
-		place_pop(place, len);
-	}
-	return (ok);
-}
-
-static int
-validate_properties(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	const json_t *member;
-	const char *name;
-	size_t len = place->len;
-	void *it;
-	int ok = 0;
-
-	(void)schema;
-	if (!json_is_object(value))
-		return (0);
-	for (it = json_object_iter(mutable(word));
-	    it != NULL && ok == 0;
-	    it = json_object_iter_next(mutable(word), it)) {
-		name = json_object_iter_key(it);
-		if ((member = json_object_get(value, name)) == NULL)
-			continue;
-		place_push_name(place, name, strlen(name));
-		ok = validate_at(place, json_object_iter_value(it), member);
-		place_pop(place, len);
-	}
-	return (ok);
-}
-
-static int
-check_required(struct place *place, const char *key, const json_t *word)
-{
-	const json_t *name;
-	size_t i;
-
-	if (!json_is_array(word))
-		goto bad;
-	json_array_foreach(word, i, name) {
-		if (!json_is_string(name))
-			goto bad;
-	}
-	return (0);
-bad:
-	why_set(place->why, "%s.%s: not a list of names", place->path, key);
-	return (-1);
-}
-
-static int
-validate_required(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	const json_t *name;
-	size_t i;
-
-	(void)schema;
-	if (!json_is_object(value))
-		return (0);
-	json_array_foreach(word, i, name) {
-		if (json_object_get(value, json_string_value(name)) != NULL)
-			continue;
-		why_set(place->why, "%s: \"%s\" is required", place->path,
-		    json_string_value(name));
-		return (-1);
-	}
-	return (0);
-}
-
-/* A schema, or a boolean that stands for "anything" or "nothing". */
-static int
-check_schema(struct place *place, const char *key, const json_t *word)
-{
-	size_t len = place->len;
-	int ok;
-
-	if (json_is_boolean(word))
-		return (0);
-	place_push_name(place, key, strlen(key));
-	ok = check_at(place, word);
-	place_pop(place, len);
-	return (ok);
-}
-
-static int
-validate_additional(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	const json_t *known = json_object_get(schema, "properties");
-	const char *name;
-	size_t len = place->len;
-	void *it;
-	int ok = 0;
-
-	if (!json_is_object(value) || json_is_true(word))
-		return (0);
-	for (it = json_object_iter(mutable(value));
-	    it != NULL && ok == 0;
-	    it = json_object_iter_next(mutable(value), it)) {
-		name = json_object_iter_key(it);
-		if (json_object_get(known, name) != NULL)
-			continue;
-		place_push_name(place, name, strlen(name));
-		if (json_is_false(word)) {
-			why_set(place->why, "%s: no such property",
-			    place->path);
-			ok = -1;
-		} else
-			ok = validate_at(place, word,
-			    json_object_iter_value(it));
-		place_pop(place, len);
-	}
-	return (ok);
-}
-
-/* ---- arrays ---- */
-
-static int
-validate_items(struct place *place, const json_t *schema, const json_t *word,
-    const json_t *value)
-{
-	const json_t *item;
-	size_t i, len = place->len;
-	int ok;
-
-	(void)schema;
-	if (!json_is_array(value) || json_is_true(word))
-		return (0);
-	json_array_foreach(value, i, item) {
-		place_push_index(place, i);
-		if (json_is_false(word)) {
-			why_set(place->why, "%s: no item is allowed here",
-			    place->path);
-			ok = -1;
-		} else
-			ok = validate_at(place, word, item);
-		place_pop(place, len);
-		if (ok == -1)
-			return (-1);
-	}
-	return (0);
-}
-
-/* ---- sizes and numbers ---- */
-
-static int
-check_count(struct place *place, const char *key, const json_t *word)
-{
-	if (json_is_integer(word) && json_integer_value(word) >= 0)
-		return (0);
-	why_set(place->why, "%s.%s: not an integer of at least 0",
-	    place->path, key);
-	return (-1);
-}
-
-static int
-check_number(struct place *place, const char *key, const json_t *word)
-{
-	if (json_is_number(word))
-		return (0);
-	why_set(place->why, "%s.%s: expected number, got %s", place->path,
-	    key, schema_type_of(word));
-	return (-1);
-}
-
-/* Characters of a string that jansson found to be UTF-8. */
-static json_int_t
-characters(const json_t *string)
-{
-	const char *s = json_string_value(string);
-	size_t i, len = json_string_length(string);
-	json_int_t n = 0;
-
-	for (i = 0; i < len; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return (n);
-}
-
-/* Says that a count is out of bounds, with the keyword and its value. */
-static int
-bad_count(struct place *place, json_int_t have, const char *what,
-    const char *key, const json_t *word)
-{
-	why_set(place->why, "%s: %" JSON_INTEGER_FORMAT " %s, %s is %"
-	    JSON_INTEGER_FORMAT, place->path, have, what, key,
-	    json_integer_value(word));
-	return (-1);
-}
-
-static int
-too_few(struct place *place, json_int_t have, const char *what,
-    const char *key, const json_t *word)
-{
-	return (have >= json_integer_value(word) ? 0 :
-	    bad_count(place, have, what, key, word));
-}
-
-static int
-too_many(struct place *place, json_int_t have, const char *what,
-    const char *key, const json_t *word)
-{
-	return (have <= json_integer_value(word) ? 0 :
-	    bad_count(place, have, what, key, word));
-}
-
-static int
-validate_min_items(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	return (!json_is_array(value) ? 0 : too_few(place,
-	    (json_int_t)json_array_size(value), "items", "minItems", word));
-}
-
-static int
-validate_max_items(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	return (!json_is_array(value) ? 0 : too_many(place,
-	    (json_int_t)json_array_size(value), "items", "maxItems", word));
-}
-
-static int
-validate_min_length(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	return (!json_is_string(value) ? 0 : too_few(place,
-	    characters(value), "characters", "minLength", word));
-}
-
-static int
-validate_max_length(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	return (!json_is_string(value) ? 0 : too_many(place,
-	    characters(value), "characters", "maxLength", word));
-}
-
-/* Integers are compared as such: a double has only 53 bits of them. */
-static int
-compare(const json_t *a, const json_t *b)
-{
-	json_int_t x, y;
-	double f, g;
-
-	if (json_is_integer(a) && json_is_integer(b)) {
-		x = json_integer_value(a);
-		y = json_integer_value(b);
-		return ((x > y) - (x < y));
-	}
-	f = json_number_value(a);
-	g = json_number_value(b);
-	return ((f > g) - (f < g));
-}
-
-static void
-number_words(const json_t *number, char buf[32])
-{
-	if (json_is_integer(number))
-		snprintf(buf, 32, "%" JSON_INTEGER_FORMAT,
-		    json_integer_value(number));
-	else
-		snprintf(buf, 32, "%.17g", json_real_value(number));
-}
-
-static int
-out_of_range(struct place *place, const char *key, const json_t *word,
-    const json_t *value)
-{
-	char have[32], limit[32];
-
-	number_words(value, have);
-	number_words(word, limit);
-	why_set(place->why, "%s: %s, %s is %s", place->path, have, key, limit);
-	return (-1);
-}
-
-static int
-validate_minimum(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	if (!json_is_number(value) || compare(value, word) >= 0)
-		return (0);
-	return (out_of_range(place, "minimum", word, value));
-}
-
-static int
-validate_maximum(struct place *place, const json_t *schema,
-    const json_t *word, const json_t *value)
-{
-	(void)schema;
-	if (!json_is_number(value) || compare(value, word) <= 0)
-		return (0);
-	return (out_of_range(place, "maximum", word, value));
-}
-
-/* ---- values ---- */
-
-static int
-check_enum(struct place *place, const char *key, const json_t *word)
-{
-	if (json_is_array(word) && json_array_size(word) > 0)
-		return (0);
-	why_set(place->why, "%s.%s: not a list of values", place->path, key);
-	return (-1);
-}
-
-static int
-check_nothing(struct place *place, const char *key, const json_t *word)
-{
-	(void)place;
+	(void)w;
 	(void)key;
 	(void)word;
 	return (0);
 }
 
-/* A value of the declaration (not of the caller) for a sentence. */
-static void
-add_value(struct why *why, const json_t *value)
-{
-	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-
-	why_add(why, "%s", text == NULL ? "?" : text);
-	free(text);
-}
-
-static int
-validate_enum(struct place *place, const json_t *schema, const json_t *word,
-    const json_t *value)
-{
-	const json_t *one;
-	size_t i;
-
-	(void)schema;
-	json_array_foreach(word, i, one) {
-		if (json_equal(one, value))
-			return (0);
-	}
-	why_set(place->why, "%s: must be one of ", place->path);
-	json_array_foreach(word, i, one) {
-		if (i != 0)
-			why_add(place->why, ", ");
-		add_value(place->why, one);
-	}
-	return (-1);
-}
-
-static int
-validate_const(struct place *place, const json_t *schema, const json_t *word,
-    const json_t *value)
-{
-	(void)schema;
-	if (json_equal(word, value))
-		return (0);
-	why_set(place->why, "%s: must be ", place->path);
-	add_value(place->why, word);
-	return (-1);
-}
-
-static int
-check_text(struct place *place, const char *key, const json_t *word)
+int
+schema_check_text(struct walk *w, const char *key, const json_t *word)
 {
 	if (json_is_string(word))
 		return (0);
-	why_set(place->why, "%s.%s: expected string, got %s", place->path,
+	why_set(w->place.why, "%s.%s: expected string, got %s", w->place.path,
 	    key, schema_type_of(word));
 	return (-1);
 }
 
+int
+schema_check_count(struct walk *w, const char *key, const json_t *word)
+{
+	if (schema_is_integer(word) && json_number_value(word) >= 0)
+		return (0);
+	return (schema_bad_word(w, key, "not an integer of at least 0"));
+}
+
+int
+schema_check_schema(struct walk *w, const char *key, const json_t *word)
+{
+	size_t len = w->place.len;
+	int ok;
+
+	place_push_name(&w->place, key, strlen(key));
+	ok = schema_check_at(w, word);
+	place_pop(&w->place, len);
+	return (ok);
+}
+
+int
+schema_check_list(struct walk *w, const char *key, const json_t *word)
+{
+	size_t len = w->place.len, inner, i;
+	const json_t *schema;
+	int ok = 0;
+
+	if (!json_is_array(word) || json_array_size(word) == 0)
+		return (schema_bad_word(w, key, "not a list of schemas"));
+	place_push_name(&w->place, key, strlen(key));
+	inner = w->place.len;
+	json_array_foreach(word, i, schema) {
+		place_push_index(&w->place, i);
+		ok = schema_check_at(w, schema);
+		place_pop(&w->place, inner);
+		if (ok == -1)
+			break;
+	}
+	place_pop(&w->place, len);
+	return (ok);
+}
+
+int
+schema_check_map(struct walk *w, const char *key, const json_t *word)
+{
+	size_t len = w->place.len;
+	const char *name;
+	json_t *schema;
+	int ok = 0;
+
+	if (!json_is_object(word)) {
+		why_set(w->place.why, "%s.%s: expected object, got %s",
+		    w->place.path, key, schema_type_of(word));
+		return (-1);
+	}
+	json_object_foreach(schema_mutable(word), name, schema) {
+		place_push_name(&w->place, name, strlen(name));
+		ok = schema_check_at(w, schema);
+		place_pop(&w->place, len);
+		if (ok == -1)
+			break;
+	}
+	return (ok);
+}
+
+int
+schema_check_names(struct walk *w, const char *key, const json_t *word)
+{
+	const json_t *name;
+	size_t i;
+
+	if (!json_is_array(word))
+		return (schema_bad_word(w, key, "not a list of names"));
+	json_array_foreach(word, i, name) {
+		if (!json_is_string(name))
+			return (schema_bad_word(w, key,
+			    "not a list of names"));
+	}
+	return (0);
+}
+
+/* ---- references ---- */
+
+/* One step of a JSON pointer (RFC 6901), with the escapes of a URI. */
 static int
-check_dialect(struct place *place, const char *key, const json_t *word)
+pointer_step(const char **p, char *step, size_t size)
+{
+	unsigned byte;
+	size_t n = 0;
+
+	for (; **p != '\0' && **p != '/'; (*p)++) {
+		if (n + 1 >= size)
+			return (-1);
+		if (**p == '%') {
+			if (sscanf(*p + 1, "%2x", &byte) != 1 || byte == 0)
+				return (-1);
+			*p += 2;
+			step[n++] = (char)byte;
+		} else
+			step[n++] = **p;
+	}
+	step[n] = '\0';
+	return (0);
+}
+
+static void
+unescape(char *step)
+{
+	char *r, *w;
+
+	for (r = w = step; *r != '\0'; r++, w++) {
+		*w = *r;
+		if (*r == '~' && (r[1] == '0' || r[1] == '1'))
+			*w = *++r == '0' ? '~' : '/';
+	}
+	*w = '\0';
+}
+
+static const json_t *
+child(const json_t *at, const char *step)
+{
+	char *end;
+	unsigned long i;
+
+	if (json_is_object(at))
+		return (json_object_get(at, step));
+	if (!json_is_array(at) || *step < '0' || *step > '9')
+		return (NULL);
+	i = strtoul(step, &end, 10);
+	return (*end == '\0' ? json_array_get(at, i) : NULL);
+}
+
+/* What "#", or "#/...", leads to; NULL if nothing. */
+static const json_t *
+resolve(const json_t *root, const char *ref)
+{
+	const json_t *at = root;
+	char step[256];
+
+	if (*ref++ != '#')
+		return (NULL);
+	while (*ref != '\0' && at != NULL) {
+		if (*ref++ != '/' ||
+		    pointer_step(&ref, step, sizeof(step)) == -1)
+			return (NULL);
+		unescape(step);
+		at = child(at, step);
+	}
+	return (at);
+}
+
+static int
+check_ref(struct walk *w, const char *key, const json_t *word)
+{
+	const json_t *to;
+	struct ref *refs;
+
+	if (!json_is_string(word))
+		return (schema_check_text(w, key, word));
+	if (json_string_value(word)[0] != '#')
+		return (schema_bad_word(w, key, "only references within the "
+		    "declaration (\"#/$defs/name\") are supported"));
+	if ((to = resolve(w->root, json_string_value(word))) == NULL)
+		return (schema_bad_word(w, key, "leads to nothing"));
+	refs = reallocarray(w->refs, w->nrefs + 1, sizeof(*refs));
+	if (refs == NULL)
+		return (schema_bad_word(w, key, "out of memory"));
+	w->refs = refs;
+	refs[w->nrefs].to = json_string_value(word);
+	refs[w->nrefs++].target = to;
+	return (0);
+}
+
+static int
+validate_ref(struct walk *w, const json_t *schema, const json_t *word,
+    const json_t *value)
+{
+	const json_t *to = resolve(w->root, json_string_value(word));
+
+	(void)schema;
+	return (to == NULL ? -1 : schema_validate_at(w, to, value));
+}
+
+/* What a reference leads to must have been checked as a schema. */
+static int
+check_targets(struct walk *w)
+{
+	size_t i, k;
+
+	for (i = 0; i < w->nrefs; i++) {
+		if (json_is_boolean(w->refs[i].target))
+			continue;
+		for (k = 0; k < w->nmet; k++) {
+			if (w->met[k] == w->refs[i].target)
+				break;
+		}
+		if (k == w->nmet) {
+			why_set(w->place.why, "%s: $ref \"%.64s\" does not "
+			    "lead to a schema", w->place.path, w->refs[i].to);
+			return (-1);
+		}
+	}
+	return (0);
+}
+
+/* ---- the tables ---- */
+
+static int
+check_dialect(struct walk *w, const char *key, const json_t *word)
 {
 	if (json_is_string(word) &&
 	    strcmp(json_string_value(word), DIALECT) == 0)
 		return (0);
-	why_set(place->why, "%s.%s: must be \"" DIALECT "\"", place->path,
-	    key);
-	return (-1);
+	return (schema_bad_word(w, key, "must be \"" DIALECT "\""));
 }
 
-/*
- * The order is the order of checking: what a value is comes before what is
- * in it, so that a message names the first thing to mend.
- */
-static const struct keyword keywords[] = {
-	{ "type",		check_type,	  validate_type },
-	{ "const",		check_nothing,	  validate_const },
-	{ "enum",		check_enum,	  validate_enum },
-	{ "required",		check_required,	  validate_required },
-	{ "additionalProperties", check_schema,	  validate_additional },
-	{ "properties",		check_properties, validate_properties },
-	{ "minItems",		check_count,	  validate_min_items },
-	{ "maxItems",		check_count,	  validate_max_items },
-	{ "items",		check_schema,	  validate_items },
-	{ "minLength",		check_count,	  validate_min_length },
-	{ "maxLength",		check_count,	  validate_max_length },
-	{ "minimum",		check_number,	  validate_minimum },
-	{ "maximum",		check_number,	  validate_maximum },
-	{ "$schema",		check_dialect,	  NULL },
-	{ "$comment",		check_text,	  NULL },
-	{ "title",		check_text,	  NULL },
-	{ "description",	check_text,	  NULL },
-	{ "default",		check_nothing,	  NULL },
-	{ "examples",		check_enum,	  NULL },
+static int
+check_examples(struct walk *w, const char *key, const json_t *word)
+{
+	return (json_is_array(word) ? 0 :
+	    schema_bad_word(w, key, "not a list of values"));
+}
+
+static const struct keyword core_words[] = {
+	{ "$ref",		check_ref,		validate_ref },
+	{ "$defs",		schema_check_map,	NULL },
+	{ "$schema",		check_dialect,		NULL },
+	{ "$comment",		schema_check_text,	NULL },
+	{ "title",		schema_check_text,	NULL },
+	{ "description",	schema_check_text,	NULL },
+	{ "format",		schema_check_text,	NULL },
+	{ "default",		schema_check_any,	NULL },
+	{ "examples",		check_examples,		NULL },
+	{ "deprecated",		schema_check_any,	NULL },
+	{ "readOnly",		schema_check_any,	NULL },
+	{ "writeOnly",		schema_check_any,	NULL },
+	{ "contentEncoding",	schema_check_text,	NULL },
+	{ "contentMediaType",	schema_check_text,	NULL },
+	{ "contentSchema",	schema_check_schema,	NULL },
+};
+
+/* In the order of checking: what a value is comes before what is in it. */
+static const struct {
+	const struct keyword	*words;
+	const size_t		*n;
+} tables[] = {
+	{ schema_value_words, &schema_value_nwords },
+	{ schema_object_words, &schema_object_nwords },
+	{ schema_array_words, &schema_array_nwords },
+	{ schema_logic_words, &schema_logic_nwords },
+	{ core_words, &(const size_t){ NITEMS(core_words) } },
 };
 
 static const struct keyword *
 keyword_find(const char *name)
 {
-	size_t i;
+	size_t t, i;
 
-	for (i = 0; i < NITEMS(keywords); i++) {
-		if (strcmp(name, keywords[i].name) == 0)
-			return (&keywords[i]);
+	for (t = 0; t < NITEMS(tables); t++) {
+		for (i = 0; i < *tables[t].n; i++) {
+			if (strcmp(name, tables[t].words[i].name) == 0)
+				return (&tables[t].words[i]);
+		}
 	}
 	return (NULL);
 }
 
 static int
-check_at(struct place *place, const json_t *schema)
+check_words(struct walk *w, const json_t *schema)
 {
 	const struct keyword *keyword;
 	char buf[WHY_NAME_SIZE];
 	const char *name;
-	void *it;
+	json_t *word;
 
-	if (!json_is_object(schema)) {
-		why_set(place->why, "%s: expected a schema (an object), got %s",
-		    place->path, schema_type_of(schema));
-		return (-1);
-	}
-	if (place->depth > SCHEMA_DEPTH_MAX) {
-		why_set(place->why, "%s: deeper than %d schemas", place->path,
-		    SCHEMA_DEPTH_MAX);
-		return (-1);
-	}
-	for (it = json_object_iter(mutable(schema)); it != NULL;
-	    it = json_object_iter_next(mutable(schema), it)) {
-		name = json_object_iter_key(it);
+	json_object_foreach(schema_mutable(schema), name, word) {
 		if ((keyword = keyword_find(name)) == NULL) {
-			why_set(place->why, "%s: keyword \"%s\" is not "
-			    "supported", place->path,
+			why_set(w->place.why, "%s: keyword \"%s\" is not "
+			    "supported", w->place.path,
 			    why_name(name, strlen(name), buf));
 			return (-1);
 		}
-		if (keyword->check(place, name,
-		    json_object_iter_value(it)) == -1)
-			return (-1);
-	}
-	return (0);
-}
-
-static int
-validate_at(struct place *place, const json_t *schema, const json_t *value)
-{
-	const json_t *word;
-	size_t i;
-
-	for (i = 0; i < NITEMS(keywords); i++) {
-		if (keywords[i].validate == NULL ||
-		    (word = json_object_get(schema, keywords[i].name)) == NULL)
-			continue;
-		if (keywords[i].validate(place, schema, word, value) == -1)
+		if (keyword->check(w, name, word) == -1)
 			return (-1);
 	}
 	return (0);
 }
 
 int
-schema_check_as(const char *name, const json_t *schema, struct why *why)
+schema_check_at(struct walk *w, const json_t *schema)
 {
-	struct place place = { .why = why };
+	int ok;
 
-	place_push(&place, name);
-	return (check_at(&place, schema));
+	if (json_is_boolean(schema))
+		return (0);
+	if (!json_is_object(schema)) {
+		why_set(w->place.why, "%s: expected a schema (an object), got "
+		    "%s", w->place.path, schema_type_of(schema));
+		return (-1);
+	}
+	if (w->depth > SCHEMA_DEPTH_MAX) {
+		why_set(w->place.why, "%s: deeper than %d schemas",
+		    w->place.path, SCHEMA_DEPTH_MAX);
+		return (-1);
+	}
+	if (w->nmet == SCHEMA_SCHEMAS_MAX) {
+		why_set(w->place.why, "%s: more than %d schemas",
+		    w->place.path, SCHEMA_SCHEMAS_MAX);
+		return (-1);
+	}
+	w->met[w->nmet++] = schema;
+	w->depth++;
+	ok = check_words(w, schema);
+	w->depth--;
+	return (ok);
+}
+
+static int
+validate_words(struct walk *w, const json_t *schema, const json_t *value)
+{
+	const struct keyword *keyword;
+	const json_t *word;
+	size_t t, i;
+
+	for (t = 0; t < NITEMS(tables); t++) {
+		for (i = 0; i < *tables[t].n; i++) {
+			keyword = &tables[t].words[i];
+			if (keyword->validate == NULL || (word =
+			    json_object_get(schema, keyword->name)) == NULL)
+				continue;
+			if (keyword->validate(w, schema, word, value) == -1)
+				return (-1);
+		}
+	}
+	return (0);
+}
+
+int
+schema_validate_at(struct walk *w, const json_t *schema, const json_t *value)
+{
+	int ok;
+
+	if (json_is_true(schema))
+		return (0);
+	if (json_is_false(schema)) {
+		why_set(w->place.why, "%s: nothing is allowed here",
+		    w->place.path);
+		return (-1);
+	}
+	if (schema_step(w, 1) == -1)
+		return (-1);
+	if (w->depth == SCHEMA_REF_DEPTH_MAX) {
+		w->out = 1;
+		why_set(w->place.why, "%s: deeper than %d schemas",
+		    w->place.path, SCHEMA_REF_DEPTH_MAX);
+		return (-1);
+	}
+	w->depth++;
+	ok = validate_words(w, schema, value);
+	w->depth--;
+	return (ok);
+}
+
+int
+schema_fits(struct walk *w, const json_t *schema, const json_t *value)
+{
+	struct why *why = w->place.why, scratch;
+	int ok;
+
+	w->place.why = &scratch;
+	ok = schema_validate_at(w, schema, value) == 0;
+	w->place.why = why;
+	/* without a verdict nothing may follow from it */
+	if (w->out)
+		why_set(why, "%s", scratch.text);
+	return (ok && !w->out);
 }
 
 int
@@ -642,11 +443,132 @@ schema_check(const json_t *schema, struct why *why)
 }
 
 int
+schema_check_as(const char *name, const json_t *schema, struct why *why)
+{
+	struct walk w = { .place = { .why = why }, .root = schema };
+	int ok = -1;
+
+	place_push(&w.place, name);
+	if ((w.met = calloc(SCHEMA_SCHEMAS_MAX, sizeof(*w.met))) == NULL)
+		why_set(why, "%s: out of memory", name);
+	else if (schema_check_at(&w, schema) == 0)
+		ok = check_targets(&w);
+	free(w.met);
+	free(w.refs);
+	return (ok);
+}
+
+int
+schema_validate_part(const json_t *whole, const json_t *part,
+    const json_t *value, const char *name, struct why *why)
+{
+	struct walk w = { .place = { .why = why }, .root = whole,
+	    .left = SCHEMA_STEPS_MAX };
+
+	place_push(&w.place, name);
+	return (schema_validate_at(&w, part, value) == 0 && !w.out ? 0 : -1);
+}
+
+int
 schema_validate(const json_t *schema, const json_t *value, const char *name,
     struct why *why)
 {
-	struct place place = { .why = why };
+	return (schema_validate_part(schema, schema, value, name, why));
+}
 
-	place_push(&place, name);
-	return (validate_at(&place, schema, value));
+const json_t *
+schema_follow(const json_t *whole, const json_t *part)
+{
+	const json_t *ref;
+	unsigned n;
+
+	for (n = 0; n < SCHEMA_DEPTH_MAX &&
+	    (ref = json_object_get(part, "$ref")) != NULL; n++)
+		part = resolve(whole, json_string_value(ref));
+	return (part);
+}
+
+/* ---- coercion ---- */
+
+static int
+wants(const json_t *schema, const char *type)
+{
+	const json_t *word = json_object_get(schema, "type"), *one;
+	size_t i;
+
+	if (json_is_string(word))
+		return (strcmp(json_string_value(word), type) == 0);
+	json_array_foreach(word, i, one) {
+		if (strcmp(json_string_value(one), type) == 0)
+			return (1);
+	}
+	return (0);
+}
+
+/* The scalar that a text is, if one of that type is asked for; or NULL. */
+static json_t *
+coerced(const json_t *schema, const json_t *text)
+{
+	const char *s = json_string_value(text);
+	size_t n = json_string_length(text);
+	json_t *v;
+
+	if (wants(schema, "string") || n == 0 ||
+	    json_object_get(schema, "type") == NULL)
+		return (NULL);
+	/* the scalar, and nothing around it */
+	if (s[strcspn(s, " \t\r\n")] != '\0')
+		return (NULL);
+	v = json_loadb(s, n, JSON_DECODE_ANY, NULL);
+	if ((json_is_number(v) && (wants(schema, "number") ||
+	    (wants(schema, "integer") && schema_is_integer(v)))) ||
+	    (json_is_boolean(v) && wants(schema, "boolean")) ||
+	    (json_is_null(v) && wants(schema, "null")))
+		return (v);
+	json_decref(v);
+	return (NULL);
+}
+
+static unsigned
+coerce_at(const json_t *root, const json_t *schema, json_t *value,
+    unsigned depth)
+{
+	const json_t *properties, *items;
+	const char *name;
+	json_t *member, *v;
+	unsigned n = 0;
+	void *next;
+	size_t i;
+
+	schema = schema_follow(root, schema);
+	if (!json_is_object(schema) || depth > SCHEMA_REF_DEPTH_MAX)
+		return (0);
+	properties = json_object_get(schema, "properties");
+	items = schema_follow(root, json_object_get(schema, "items"));
+	json_object_foreach_safe(value, next, name, member) {
+		const json_t *of = schema_follow(root, json_object_get(
+		    properties, name));
+
+		if (json_is_string(member) &&
+		    (v = coerced(of, member)) != NULL) {
+			json_object_set_new(value, name, v);
+			n++;
+		} else
+			n += coerce_at(root, of, member, depth + 1);
+	}
+	json_array_foreach(value, i, member) {
+		if (json_is_string(member) &&
+		    (v = coerced(items, member)) != NULL) {
+			json_array_set_new(value, i, v);
+			n++;
+		} else
+			n += coerce_at(root, items, member, depth + 1);
+	}
+	return (n);
+}
+
+unsigned
+schema_coerce(const json_t *schema, json_t *value)
+{
+	return (coerce_at(schema, schema, value, 0));
 }

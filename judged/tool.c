@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "env.h"
 #include "groups.h"
 #include "protocol.h"
 #include "schema.h"
 #include "template.h"
 #include "tool.h"
+#include "without.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -234,6 +236,53 @@ read_tool_body(struct tool *tool, const json_t *value, struct why *why)
 	return (-1);
 }
 
+/* Guarantee C0: what a tool says can only be stricter. */
+static int
+read_input(struct tool *tool, const json_t *value, struct why *why)
+{
+	const char *word = json_string_value(value);
+
+	if (word == NULL)
+		return (expected("input", "string", value, why));
+	if (strcmp(word, "strict") != 0) {
+		why_set(why, "input: a declaration can say \"strict\" alone; "
+		    "the configuration's tool-input says the rest");
+		return (-1);
+	}
+	tool->strict = 1;
+	return (0);
+}
+
+/* Guarantee C1: for a declaration's author as well. */
+static int
+read_env(struct tool *tool, const json_t *value, struct why *why)
+{
+	enum env_verdict verdict;
+	char buf[WHY_NAME_SIZE];
+	const char *name;
+	json_t *v;
+
+	if (!json_is_object(value))
+		return (expected("env", "object", value, why));
+	if (json_object_size(value) > TOOL_ENV_MAX) {
+		why_set(why, "env: %zu entries, at most %d",
+		    json_object_size(value), TOOL_ENV_MAX);
+		return (-1);
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, name, v) {
+		if (!json_is_string(v))
+			return (expected("env", "strings", v, why));
+		verdict = env_check(name, strlen(name), json_string_value(v));
+		if (verdict == ENV_OK || WITHOUT(tool_environment))
+			continue;
+		why_set(why, "env: \"%s\" %s", why_name(name, strlen(name),
+		    buf), env_verdict_words(verdict));
+		return (-1);
+	}
+	tool->env = value;
+	return (0);
+}
+
 static const struct member members[] = {
 	{ "name",		1, read_name },
 	{ "title",		1, read_title },
@@ -249,6 +298,8 @@ static const struct member members[] = {
 	{ "output_schema",	0, read_output },
 	{ "body",		0, read_tool_body },
 	{ "argv",		0, read_argv },
+	{ "env",		0, read_env },
+	{ "input",		0, read_input },
 };
 
 static int
@@ -309,6 +360,63 @@ read_members(struct tool *tool, struct why *why)
 	    template_check(tool->argv, tool->schema, why));
 }
 
+/* A name, and no text: a colon follows. */
+static int
+is_member(const uint8_t *p, size_t left)
+{
+	while (left > 0 && (*p == ' ' || *p == '\t' || *p == '\n' ||
+	    *p == '\r')) {
+		p++;
+		left--;
+	}
+	return (left > 0 && *p == ':');
+}
+
+/*
+ * The line of the member that a sentence is about: it begins with the
+ * member's name, or says that there is no such member.  1 where none can be
+ * found, as with one that is missing.
+ */
+static int
+line_of(const uint8_t *bytes, size_t size, const char *sentence)
+{
+	static const char unknown[] = "no member \"";
+	char name[NAME_BYTES_MAX + 2] = "\"";
+	size_t n, i, depth = 0;
+	int line = 1, in_string = 0;
+
+	if (strncmp(sentence, unknown, strlen(unknown)) == 0)
+		sentence += strlen(unknown);
+	n = strspn(sentence, "abcdefghijklmnopqrstuvwxyz_");
+	if (n == 0 || n > NAME_BYTES_MAX - 2)
+		return (1);
+	memcpy(name + 1, sentence, n);
+	name[n + 1] = '"';
+	for (i = 0; i < size; i++) {
+		if (bytes[i] == '\n')
+			line++;
+		if (in_string) {
+			if (bytes[i] == '\\')
+				i++;
+			else if (bytes[i] == '"')
+				in_string = 0;
+			continue;
+		}
+		if (bytes[i] == '{' || bytes[i] == '[')
+			depth++;
+		else if (bytes[i] == '}' || bytes[i] == ']')
+			depth -= depth > 0;
+		else if (bytes[i] == '"') {
+			if (depth == 1 && size - i > n + 2 &&
+			    memcmp(bytes + i, name, n + 2) == 0 &&
+			    is_member(bytes + i + n + 2, size - i - n - 2))
+				return (line);
+			in_string = 1;
+		}
+	}
+	return (1);
+}
+
 int
 tool_parse(struct tool *tool, const char *name, const uint8_t *bytes,
     size_t size, int *line, struct why *why)
@@ -333,6 +441,7 @@ tool_parse(struct tool *tool, const char *name, const uint8_t *bytes,
 	SHA256Final(tool->sha256, &ctx);
 	return (0);
 bad:
+	*line = line_of(bytes, size, why->text);
 	tool_free(tool);
 	return (-1);
 }

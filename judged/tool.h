@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "slice.h"
 #include "why.h"
 
 #define DECLARATION_MAX	(256 * 1024)	/* bytes of a declaration */
 #define TOOL_SHA256	32
+#define TOOL_ENV_MAX	64	/* fixed pairs of a declaration */
 
 struct tool {
 	char		 name[NAME_BYTES_MAX];
@@ -20,6 +22,7 @@ struct tool {
 	uint32_t	 marks;
 	int		 asks;
 	int		 pty;		/* a call may have a terminal */
+	int		 strict;	/* "input": whatever tool-input says */
 	uint32_t	 timeout_ms;	/* 0: the limit's */
 	uint8_t		 sha256[TOOL_SHA256];	/* of the bytes */
 	json_t		*root;		/* the declaration */
@@ -29,11 +32,15 @@ struct tool {
 	/* One of the two: a program's template, or a body of neuron-tool. */
 	const json_t	*argv;
 	const char	*body;
+	const json_t	*env;		/* fixed pairs, or NULL */
 };
 
 struct tools {
 	struct tool	*v;
 	size_t		 n;
+	int		 coerce;	/* tool-input coerce */
+	/* Of the configuration: names, and the host's "TZ=..."; or NULL. */
+	const struct strings *env_allow;
 };
 
 /*

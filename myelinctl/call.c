@@ -135,12 +135,14 @@ cmd_call(struct options *o, int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[0], "show") == 0)
 		return (show(o, argv[1]));
+	if (argc == 2 && strcmp(argv[0], "explain") == 0)
+		return (call_explain(o, argv[1]));
 	if (o->operator)
-		return (usage_error(o, "call: -o is for \"show\" alone: "
-		    "operators make no calls"));
+		return (usage_error(o, "call: -o is for \"show\" and "
+		    "\"explain\": operators make no calls"));
 	if (argc != 2)
 		return (usage_error(o, "call: a tool and its arguments, or "
-		    "\"show\" and the id of a call"));
+		    "\"show\" or \"explain\" and the id of a call"));
 	if (o->session != NULL && !id_ok(ID_SESSION, o->session))
 		return (usage_error(o, "--session: \"%s\" is not the id of a "
 		    "session (s-...)", o->session));

@@ -32,6 +32,8 @@ struct options {
 	uint32_t	 timeout_ms;	/* 0: none given */
 	uint32_t	 expires;	/* seconds, 0: none given */
 	uint32_t	 most;		/* rows of a list, 0: the command's */
+	int64_t		 older_than;	/* seconds, -1: none given */
+	int		 dry_run;
 	int		 failure;	/* exit status where Myelin fails */
 };
 
@@ -58,9 +60,14 @@ int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
+int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
+
+/* "sessions show ID", "call explain ID": parts of those commands. */
+int	session_show(const struct options *, const char *id);
+int	call_explain(const struct options *, const char *id);
 
 /* "myelinctl: ..." on standard error; control characters are escaped. */
 void	complain(const char *fmt, ...)

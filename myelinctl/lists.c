@@ -207,8 +207,10 @@ cmd_sessions(struct options *o, int argc, char **argv)
 		return (session_open(o));
 	if (argc == 2 && strcmp(argv[0], "end") == 0)
 		return (session_end(o, argv[1]));
-	return (usage_error(o, "sessions: nothing, \"open\", or \"end\" and "
-	    "an id"));
+	if (argc == 2 && strcmp(argv[0], "show") == 0)
+		return (session_show(o, argv[1]));
+	return (usage_error(o, "sessions: nothing, \"open\", or \"end\" or "
+	    "\"show\" and an id"));
 }
 
 /* ---- tools and limits ---- */

@@ -13,6 +13,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
 	myelinctl/escape.c myelinctl/escape.h \
+	myelinctl/explain.c \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
@@ -22,6 +23,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
 	myelinctl/shell.c \
+	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
 	myelinctl/term.c myelinctl/term.h \

@@ -72,7 +72,8 @@ usage_error(const struct options *o, const char *fmt, ...)
 /* ---- options ---- */
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
-	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z' };
+	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
+	LONG_OLDER = 'O', LONG_DRY = 'D' };
 
 struct option_row {
 	int		 letter;
@@ -247,6 +248,42 @@ set_stop(struct options *o, const char *value)
 	return (0);
 }
 
+/* A number of seconds, or of minutes, hours or days: 30d. */
+static int
+set_older_than(struct options *o, const char *value)
+{
+	static const struct { char letter; uint32_t seconds; } units[] = {
+		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 },
+		{ '\0', 1 }
+	};
+	unsigned long n;
+	size_t i;
+	char *end;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	for (i = 0; i < NITEMS(units); i++) {
+		if (*end != units[i].letter)
+			continue;
+		if (*value < '0' || *value > '9' || errno != 0 ||
+		    (*end != '\0' && end[1] != '\0') ||
+		    n > UINT32_MAX / units[i].seconds)
+			break;
+		o->older_than = (int64_t)n * units[i].seconds;
+		return (0);
+	}
+	return (usage_error(o, "--older-than %s: not a time like 7d, 12h or "
+	    "90s", value));
+}
+
+static int
+set_dry_run(struct options *o, const char *value)
+{
+	(void)value;
+	o->dry_run = 1;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -266,6 +303,10 @@ static const struct option_row option_rows[] = {
 	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
 	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
 	    "long", set_expires },
+	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
+	    "like 7d; the default is the limit transcripts", set_older_than },
+	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
+	    "nothing", set_dry_run },
 	{ 'n', 1, "lines", "N", "at most N rows", set_most },
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
@@ -279,14 +320,15 @@ static const struct command commands[] = {
 	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sowCepPTS", 0, EXIT_FAILED,
-	    "TOOL JSON | show ID", "use a tool; print its result", cmd_call },
+	{ "call", "sojwCepPTS", 0, EXIT_FAILED,
+	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
+	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID]",
-	    "list, open and end sessions", cmd_sessions },
+	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID | show ID]",
+	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
 	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
 	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
@@ -299,6 +341,8 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
 	    "for those that run (operators)", cmd_drain },
+	{ "prune", "sjOD", 0, EXIT_FAILED, "", "remove old transcripts "
+	    "(operators)", cmd_prune },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
@@ -472,7 +516,7 @@ run_command(const struct command *command, struct options *o, int argc,
 int
 main(int argc, char **argv)
 {
-	struct options o = { .failure = EXIT_FAILED };
+	struct options o = { .failure = EXIT_FAILED, .older_than = -1 };
 	const struct command *command;
 
 	hold_stdio();

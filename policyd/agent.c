@@ -1,4 +1,4 @@
-/* The agent socket's apid: OPEN, END, ASK, ASK_ONCE, STOP, and the table. */
+/* The agent socket's apid: what it may ask, and the table of that. */
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ static int	on_end(void *, struct imsg *);
 static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
 static int	on_stop(void *, struct imsg *);
+static int	on_transcript(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -33,6 +34,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SIGNAL,		steer_on_signal },
 	{ MSG_RESIZE,		steer_on_resize },
 	{ MSG_QUERY,		query_on_query },
+	{ MSG_TRANSCRIPT,	on_transcript },
 };
 
 const struct channel_ops agent_ops = {
@@ -245,6 +247,7 @@ ask(struct api *api, struct imsg *m, const struct asked *a,
 	c = call_new();
 	c->in = a->in;
 	c->to = reply_to(api, a->request);
+	c->handle = a->handle;
 	if (claim_fds(m, a, c) == -1) {
 		call_free(c);
 		return (-1);
@@ -462,5 +465,38 @@ on_stop(void *arg, struct imsg *m)
 	    NULL || peer->ident != c->ident))
 		return (0);
 	call_stop(c, causes[why]);
+	return (0);
+}
+
+/* ---- TRANSCRIPT ---- */
+
+/*
+ * Nothing in it is read here.  A second one for a call is a broken apid; one
+ * for a call that is not its own, or not known any more, is dropped.
+ */
+static int
+on_transcript(void *arg, struct imsg *m)
+{
+	struct api *api = arg;
+	struct imsg *answer;
+	char id[ID_SIZE];
+	uint64_t handle;
+	int fd, r;
+
+	handle = imsg_get_u64(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
+		return (-1);
+	if ((fd = imsg_claim_fd(m, 0)) == -1)
+		return (-1);
+	r = kept_transcript(id, api->generation, handle, fd);
+	close(fd);
+	if (r == -1)
+		return (-1);
+	if ((answer = imsg_new(MSG_TRANSCRIBED)) == NULL)
+		fatal("transcript");
+	imsg_put_u8(answer, (uint8_t)r);
+	imsg_put_str(answer, id);
+	channel_send(api->channel, answer);
 	return (0);
 }

@@ -68,8 +68,10 @@ api_lost(struct api *api)
 		channel_free(api->channel);
 	api->channel = NULL;
 	api->generation++;
-	if (api->plane == PLANE_AGENT)
+	if (api->plane == PLANE_AGENT) {
+		kept_reader_lost();
 		call_agent_lost();
+	}
 }
 
 struct peer *
@@ -127,6 +129,12 @@ reply_text(const struct reply_to *to, unsigned status, uint32_t retry,
 	if (fd != -1)
 		imsg_put_fd(m, fd);
 	channel_send(to->api->channel, m);
+}
+
+void
+reply_lines(const struct reply_to *to, const char *text, size_t len)
+{
+	reply_text(to, 200, 0, text, len);
 }
 
 void

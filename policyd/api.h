@@ -61,6 +61,8 @@ int	reply_possible(const struct reply_to *);
 /* Sends JSON, which is consumed; a big one goes in a memfd. */
 void	reply_json(const struct reply_to *, unsigned status, json_t *);
 void	reply_refusal(const struct reply_to *, const struct refusal *);
+/* Sends lines of JSON, as transcripts are; a NUL is behind them. */
+void	reply_lines(const struct reply_to *, const char *, size_t len);
 
 /* PEER, PEER_GONE: both planes' handlers (arg is the struct api). */
 int	api_on_peer(void *, struct imsg *);

@@ -199,6 +199,7 @@ call_begin(struct call *c)
 	if (id_make(ID_CALL, c->row.id) == -1)
 		fatal("call");
 	c->row.asked = wall_us();
+	strlcpy(c->profile, c->neuron->build.profile, sizeof(c->profile));
 	call_list_begin(c);
 	c->t_judge = now_us();
 	if (judge_ask(c) == -1) {

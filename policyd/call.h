@@ -61,8 +61,10 @@ struct call {
 	struct build	*build;		/* of a sessionless call's neuron */
 	struct neuron_wait wait;
 	struct reply_to	 to;		/* ASK's, and where events go */
+	uint64_t	 handle;	/* ASK's */
 	int		 told;		/* ASKED was sent */
 	char		 own[NAME_BYTES_MAX], preset[NAME_BYTES_MAX];
+	char		 profile[NAME_BYTES_MAX]; /* its neuron's */
 	struct limits	 limits;	/* of its profile, as they were */
 	uint32_t	 timeout;	/* ms */
 	uint8_t		 in;		/* STDIN_* */
@@ -139,9 +141,21 @@ json_t	*call_result(const struct call *, const struct call_end *,
 json_t	*call_live(const struct call *);
 json_t	*call_row_json(const struct call_row *);
 
-/* Finished results are kept for a while (call_kept.c); json is consumed. */
-void	kept_add(const char *id, uint32_t principal, json_t *json);
+/*
+ * Finished results are kept for a while (call_kept.c); json is consumed.  What
+ * no apid will send a transcript of is kept on disk at once, without one.
+ */
+void	kept_add(const struct call *, json_t *json);
 const json_t *kept_find(const char *id, uint32_t *principal);
+/*
+ * What apid sent of a call that has ended: kept if it is this apid's, asked by
+ * this handle, and the first.  Returns 1 if it is, 0 if it can't be, -1 if
+ * apid may not send it again.
+ */
+int	kept_transcript(const char *id, unsigned generation, uint64_t handle,
+	    int fd);
+/* The apid is gone: what it has not sent will not come any more. */
+void	kept_reader_lost(void);
 /* Frees those whose time is over; all of them. */
 void	kept_expire(void);
 void	kept_clear(void);

@@ -197,7 +197,7 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	call_tell_finished(c, json);
 	free(json);
 	sync_call_end(row);
-	kept_add(row->id, row->principal, result);
+	kept_add(c, result);
 	call_free(c);
 }
 

@@ -5,14 +5,20 @@
 
 #include "call.h"
 #include "conf.h"
+#include "transcript.h"
+#include "without.h"
 
 #define KEPT_MAX	4096	/* results; the oldest goes first */
+
+enum transcript { TRANSCRIPT_AWAITED, TRANSCRIPT_KEPT, TRANSCRIPT_LOST };
 
 struct kept {
 	RB_ENTRY(kept)	 entry;
 	TAILQ_ENTRY(kept) order;
-	char		 id[ID_SIZE];
-	uint32_t	 principal;
+	struct call_row	 row;
+	unsigned	 generation;	/* of the channel it was asked on */
+	uint64_t	 handle;
+	enum transcript	 transcript;
 	uint64_t	 until;		/* on the steady clock */
 	json_t		*json;
 };
@@ -31,7 +37,7 @@ static unsigned			count;
 static int
 kept_cmp(const struct kept *a, const struct kept *b)
 {
-	return (strcmp(a->id, b->id));
+	return (strcmp(a->row.id, b->row.id));
 }
 
 static void
@@ -55,33 +61,89 @@ kept_expire(void)
 		kept_free(k);
 }
 
+/* Says in the record whether there is a transcript, and keeps both. */
+static void
+kept_store(struct kept *k, const uint8_t *bytes, size_t size)
+{
+	char *record;
+	int ok;
+
+	json_object_set_new(k->json, "transcript", json_true());
+	if ((record = json_dumps(k->json, JSON_COMPACT)) == NULL)
+		fatalx("a record can not be written");
+	ok = transcript_store(&k->row, record, bytes, size) == 0;
+	free(record);
+	k->transcript = ok ? TRANSCRIPT_KEPT : TRANSCRIPT_LOST;
+	if (!ok)
+		json_object_set_new(k->json, "transcript", json_false());
+}
+
 void
-kept_add(const char *id, uint32_t principal, json_t *json)
+kept_add(const struct call *c, json_t *json)
 {
 	struct kept *k;
 
 	if ((k = calloc(1, sizeof(*k))) == NULL)
 		fatal("result");
-	strlcpy(k->id, id, sizeof(k->id));
-	k->principal = principal;
+	k->row = c->row;
+	k->generation = c->to.generation;
+	k->handle = c->handle;
 	k->until = now_us() + conf_limit(LIMIT_RESULT_KEPT) * 1000000;
 	k->json = json;
 	RB_INSERT(kept_tree, &tree, k);
 	TAILQ_INSERT_TAIL(&ordered, k, order);
 	count++;
+	if (!c->told || !reply_possible(&c->to))
+		kept_store(k, NULL, 0);
 	kept_expire();
+}
+
+void
+kept_reader_lost(void)
+{
+	struct kept *k;
+
+	TAILQ_FOREACH(k, &ordered, order) {
+		if (k->transcript == TRANSCRIPT_AWAITED)
+			kept_store(k, NULL, 0);
+	}
+}
+
+int
+kept_transcript(const char *id, unsigned generation, uint64_t handle, int fd)
+{
+	const uint8_t *bytes;
+	struct kept key = { .generation = 0 }, *k;
+	size_t size;
+
+	strlcpy(key.row.id, id, sizeof(key.row.id));
+	k = RB_FIND(kept_tree, &tree, &key);
+	/* forgotten meanwhile, or of the apid before, or not its own */
+	if (k == NULL || ((k->generation != generation ||
+	    k->handle != handle) && !WITHOUT(transcript_owner)))
+		return (0);
+	if (k->transcript != TRANSCRIPT_AWAITED && !WITHOUT(transcript_once))
+		return (-1);
+	if ((bytes = memfd_map(fd, TRANSCRIPT_MAX, &size)) == NULL) {
+		k->transcript = TRANSCRIPT_LOST;
+		json_object_set_new(k->json, "transcript", json_false());
+		return (0);
+	}
+	kept_store(k, bytes, size);
+	memfd_unmap(bytes, size);
+	return (k->transcript == TRANSCRIPT_KEPT);
 }
 
 const json_t *
 kept_find(const char *id, uint32_t *principal)
 {
-	struct kept key, *k;
+	struct kept key = { .generation = 0 }, *k;
 
 	kept_expire();
-	strlcpy(key.id, id, sizeof(key.id));
+	strlcpy(key.row.id, id, sizeof(key.row.id));
 	if ((k = RB_FIND(kept_tree, &tree, &key)) == NULL)
 		return (NULL);
-	*principal = k->principal;
+	*principal = k->row.principal;
 	return (k->json);
 }
 

@@ -150,7 +150,8 @@ since(uint64_t from, uint64_t to)
 static json_t *
 times_json(const struct call *c, const struct call_end *end)
 {
-	return (json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+	return (json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+	    "wait_us", (json_int_t)since(c->t_ask, c->t_judge),
 	    "judge_us", (json_int_t)since(c->t_judge, c->t_verdict),
 	    "neuron_us", (json_int_t)c->neuron_us,
 	    "queue_us", (json_int_t)(end != NULL ? end->queue_us : 0),
@@ -186,11 +187,32 @@ put(json_t *object, const char *key, json_t *value)
 	return (json_object_set_new(object, key, value));
 }
 
-/* Verdict, class, effect and marks: null before there is a verdict. */
+/* What the call was asked as, and what it may use at most. */
+static void
+put_terms(json_t *json, const struct call *c)
+{
+	const struct limits *l = &c->limits;
+
+	put(json, "arguments_sha256", json_text_or_null(c->digest));
+	put(json, "preset", json_text_or_null(c->preset));
+	put(json, "profile", json_text_or_null(c->profile));
+	put(json, "limits", json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}",
+	    "timeout_ms", (json_int_t)c->timeout,
+	    "memory", (json_int_t)l->v[LIMIT_MEMORY],
+	    "cpu_milli", (json_int_t)l->v[LIMIT_CPU],
+	    "pids", (json_int_t)l->v[LIMIT_PIDS],
+	    "output_kept", (json_int_t)l->v[LIMIT_OUTPUT_KEPT],
+	    "output_killed", (json_int_t)l->v[LIMIT_OUTPUT_KILLED]));
+}
+
+/* The verdict and what it is from: null before there is one. */
 static void
 put_judgement(json_t *json, const struct call *c)
 {
 	const struct judgement *j = &c->judged;
+
+	put(json, "rule", json_text_or_null(j->rule));
+	put(json, "why", json_text_or_null(j->reason));
 
 	put(json, "verdict", j->verdict == 0 ? json_null() :
 	    json_string(verdict_name(j->verdict)));
@@ -225,9 +247,11 @@ call_result(const struct call *c, const struct call_end *end,
 	put(json, "layers", layers_json(c->layers));
 	put(json, "landlock_abi", json_integer(LAYERS_ABI(c->layers)));
 	put_judgement(json, c);
+	put_terms(json, c);
 	put(json, "times", times_json(c, end));
 	put(json, "error", error_json(reason, words));
 	put(json, "result", json_null());
+	put(json, "transcript", json_null());
 	return (json);
 }
 
@@ -239,6 +263,7 @@ call_live(const struct call *c)
 	if ((json = row_json(&c->row)) == NULL)
 		return (NULL);
 	put_judgement(json, c);
+	put_terms(json, c);
 	put(json, "duration_ms",
 	    json_integer((json_int_t)since(c->t_ask, now_us()) / 1000));
 	put(json, "error", json_null());

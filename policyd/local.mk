@@ -24,7 +24,10 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_read.c policyd/store_stmt.h \
+	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
+	policyd/transcript.c policyd/transcript.h \
+	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS)
@@ -49,7 +52,8 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
-	tests/unit/check_policyd_store
+	tests/unit/check_policyd_store \
+	tests/unit/check_policyd_transcripts
 check_PROGRAMS += $(POLICYD_TESTS)
 
 POLICYD_RIG = \
@@ -68,6 +72,10 @@ tests_unit_check_policyd_calls_SOURCES = \
 	tests/unit/check_policyd_calls.c $(POLICYD_RIG)
 tests_unit_check_policyd_calls_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_calls_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_transcripts_SOURCES = \
+	tests/unit/check_policyd_transcripts.c $(POLICYD_RIG)
+tests_unit_check_policyd_transcripts_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_transcripts_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

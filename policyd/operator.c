@@ -7,6 +7,7 @@
 #include "proc.h"
 #include "query.h"
 #include "session.h"
+#include "transcript.h"
 
 static int	on_end(void *, struct imsg *);
 static int	on_manage(void *, struct imsg *);
@@ -96,12 +97,14 @@ on_manage(void *arg, struct imsg *m)
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
 	ms = imsg_get_u32(m);
-	if (imsg_end(m) == -1 || what < MANAGE_DRAIN || what > MANAGE_RESUME)
+	if (imsg_end(m) == -1 || what < MANAGE_DRAIN || what > MANAGE_PRUNE_LOOK)
 		return (-1);
 	if ((peer = manager(&to, handle)) == NULL)
 		return (0);
 	if (what == MANAGE_RESUME)
 		drain_resume(&to, peer);
+	else if (what == MANAGE_PRUNE || what == MANAGE_PRUNE_LOOK)
+		prune_ask(&to, peer, ms, what == MANAGE_PRUNE_LOOK);
 	else if (ms > DRAIN_WAIT_MAX) {
 		refuse(&r, 400, "bad_request", "timeout_ms is %u; the most is "
 		    "%u ms", ms, DRAIN_WAIT_MAX);

@@ -21,6 +21,7 @@
 #include "session.h"
 #include "store.h"
 #include "sync.h"
+#include "transcript.h"
 #include "without.h"
 
 #define ROWS_KEPT_US	(UINT64_C(30) * 86400 * 1000000) /* calls, sessions */
@@ -42,6 +43,15 @@ policyd_uptime(void)
 	return (now_us() - started);
 }
 
+/* A row stays for as long as its transcript: who may see it is in the row. */
+static uint64_t
+rows_kept(void)
+{
+	uint64_t us = conf_limit(LIMIT_TRANSCRIPTS) * 1000000;
+
+	return (us > ROWS_KEPT_US ? us : ROWS_KEPT_US);
+}
+
 /* Once a minute: rows that are too old, identities that nobody holds. */
 static void
 do_chores(int fd, short what, void *arg)
@@ -53,8 +63,9 @@ do_chores(int fd, short what, void *arg)
 	(void)arg;
 	ident_sweep();
 	kept_expire();
+	prune_chores();
 	/* a piece at a time, then again soon, so that calls come between */
-	if (store_trim(wall_us() - ROWS_KEPT_US))
+	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
 	evtimer_add(chores, &tv);
 }
@@ -177,9 +188,9 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance)));
-	if (recover(live_from) == -1)
+	if (recover(live_from) == -1 || transcript_open(dirfd) == -1)
 		return (-1);
-	if (sync_start(base) == -1 ||
+	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
 		log_warnx("timers");
 		return (-1);
@@ -246,6 +257,7 @@ policyd_stop(void)
 	if (base == NULL)
 		return;
 	call_all_interrupted();
+	kept_reader_lost();
 	session_all_interrupted();
 	audit_append("service.stopped", NULL);
 	if (sync_now() == -1)
@@ -255,6 +267,8 @@ policyd_stop(void)
 	chores = NULL;
 	kept_clear();
 	drain_end();
+	prune_end();
+	transcript_close();
 	store_close();
 	audit_close();
 	base = NULL;

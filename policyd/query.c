@@ -33,6 +33,7 @@ static const struct question {
 	[QUERY_CALL] = { CH_API, 0, query_call },
 	[QUERY_STATUS] = { CH_OPERATOR, 0, query_status },
 	[QUERY_AUDIT] = { CH_OPERATOR, RIGHT_AUDIT, query_audit },
+	[QUERY_TRANSCRIPT] = { CH_API, RIGHT_AUDIT, query_transcript },
 };
 
 static const struct {
@@ -239,6 +240,21 @@ query_answer(struct query *q, unsigned what, uint64_t handle,
 	return (question->fn(q, r));
 }
 
+static void
+query_lines(const struct reply_to *to, struct enc *lines)
+{
+	struct refusal r;
+
+	enc_u8(lines, 0);
+	if (enc_error(lines) == 0) {
+		reply_lines(to, (const char *)enc_data(lines),
+		    enc_size(lines) - 1);
+		return;
+	}
+	refuse(&r, 503, "unavailable", "the transcript is too large");
+	reply_refusal(to, &r);
+}
+
 int
 query_on_query(void *arg, struct imsg *m)
 {
@@ -257,9 +273,14 @@ query_on_query(void *arg, struct imsg *m)
 	what = imsg_get_u8(m);
 	q.cursor = imsg_get_u64(m);
 	q.most = imsg_get_u32(m);
+	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
+		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_AUDIT)
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI ||
+	    what > QUERY_TRANSCRIPT) {
+		enc_free(q.lines);
 		return (-1);
+	}
 	if (q.most == 0)
 		q.most = LIST_DEFAULT;
 	if (q.most > LIST_MAX)
@@ -269,9 +290,12 @@ query_on_query(void *arg, struct imsg *m)
 		json = NULL;
 	} else
 		json = query_answer(&q, what, handle, &r);
-	if (json == NULL)
+	if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
+		query_lines(&to, q.lines);
+	else if (json == NULL)
 		reply_refusal(&to, &r);
 	else
 		reply_json(&to, 200, json);
+	enc_free(q.lines);
 	return (0);
 }

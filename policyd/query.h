@@ -7,11 +7,13 @@
 #include <jansson.h>
 
 #include "api.h"
+#include "codec.h"
 #include "decide.h"
 #include "ids.h"
 
 #define LIST_DEFAULT	100	/* rows of a page */
 #define LIST_MAX	500
+#define REPLY_LINES_MAX	(15 * 1024 * 1024) /* bytes of transcripts, an answer */
 
 struct query {
 	struct api	*api;
@@ -21,6 +23,7 @@ struct query {
 	uint64_t	 cursor;
 	uint32_t	 most;		/* 1 to LIST_MAX */
 	char		 id[ID_SIZE];	/* "" for none */
+	struct enc	*lines;		/* an answer with transcripts: see below */
 };
 
 /* Both planes' handler (arg is the struct api). */
@@ -35,6 +38,12 @@ json_t	*query_calls(const struct query *, struct refusal *);
 json_t	*query_call(const struct query *, struct refusal *);
 json_t	*query_status(const struct query *, struct refusal *);
 json_t	*query_audit(const struct query *, struct refusal *);
+/*
+ * The same; where a transcript belongs to the answer, it is in q->lines
+ * instead, and NULL is returned.  Each call is two lines, its record and what
+ * apid sent or nothing; a session's answer begins with a line of its own.
+ */
+json_t	*query_transcript(const struct query *, struct refusal *);
 
 /* 0 if an operator has these rights, which are looked up; or -1. */
 int	operator_may(struct peer *, unsigned need, unsigned *rights,

@@ -7,6 +7,10 @@
 #include "ids.h"
 #include "query.h"
 #include "session.h"
+#include "transcript.h"
+#include "without.h"
+
+#define PAGE_BYTES	(4 * 1024 * 1024) /* then a page has enough */
 
 /* A page that grows, and the serial where the next one begins. */
 struct page {
@@ -217,21 +221,54 @@ query_calls(const struct query *q, struct refusal *r)
 	return (page_json(&page, "calls"));
 }
 
+/* A row that the asker may see. */
+struct call_look {
+	const struct query *q;
+	struct call_row	 row;		/* serial 0: none */
+};
+
 static int
 call_one(void *arg, const struct call_row *row)
 {
-	struct one *one = arg;
+	struct call_look *look = arg;
 
-	if (query_sees(one->q, row->principal))
-		one->json = call_row_json(row);
+	if (query_sees(look->q, row->principal))
+		look->row = *row;
 	return (1);
 }
 
-/* A live call, a kept result, or what the database still knows. */
+/* What a call wrote is private: an operator needs the right to the audit. */
+static int
+sees_content(const struct query *q)
+{
+	return (q->api->plane == PLANE_AGENT ||
+	    (q->rights & RIGHT_AUDIT) != 0 || WITHOUT(operator_rights));
+}
+
+/*
+ * The two lines of a call's; 0 if there is no transcript.  The first says how
+ * things stand now.
+ */
+static int
+call_lines(const struct query *q, const struct call_row *row,
+    const json_t *kept)
+{
+	char *record = NULL;
+	int r;
+
+	if (kept != NULL &&
+	    (record = json_dumps(kept, JSON_COMPACT)) == NULL)
+		fatalx("a record can not be written");
+	r = transcript_read(row->serial, record, !sees_content(q), q->lines);
+	free(record);
+	return (r);
+}
+
+/* A live call, a stored or kept result, or what the database still knows. */
 json_t *
 query_call(const struct query *q, struct refusal *r)
 {
-	struct one one = { .q = q };
+	struct call_look look = { .q = q };
 	const struct call *c;
 	uint32_t principal;
 	const json_t *kept;
@@ -241,9 +278,89 @@ query_call(const struct query *q, struct refusal *r)
 	if ((c = call_find(q->id)) != NULL)
 		return (query_sees(q, c->row.principal) ? call_live(c) :
 		    missing(r, "call", q->id));
-	if ((kept = kept_find(q->id, &principal)) != NULL &&
-	    query_sees(q, principal))
+	(void)store_call(q->id, call_one, &look);
+	kept = kept_find(q->id, &principal);
+	if (kept != NULL && !query_sees(q, principal))
+		kept = NULL;
+	if (look.row.serial != 0 && call_lines(q, &look.row, kept))
+		return (NULL);
+	if (kept != NULL)
 		return (json_deep_copy(kept));
-	(void)store_call(q->id, call_one, &one);
-	return (one.json != NULL ? one.json : missing(r, "call", q->id));
+	return (look.row.serial != 0 ? call_row_json(&look.row) :
+	    missing(r, "call", q->id));
+}
+
+/* ---- a session's transcript ---- */
+
+struct session_lines {
+	const struct query *q;
+	struct enc	*body;
+	uint64_t	 last;
+	unsigned	 n;
+	int		 full;
+};
+
+static void
+put_line(struct enc *to, json_t *json)
+{
+	char *text;
+
+	if (json == NULL || (text = json_dumps(json, JSON_COMPACT)) == NULL)
+		fatalx("an answer can not be made");
+	json_decref(json);
+	enc_raw(to, text, strlen(text));
+	enc_u8(to, '\n');
+	free(text);
+}
+
+static int
+session_line(void *arg, const struct call_row *row)
+{
+	const struct call *c = call_find(row->id);
+	struct session_lines *s = arg;
+	struct query one = *s->q;
+	const json_t *kept;
+	uint32_t principal;
+
+	if (s->n > 0 && enc_size(s->body) > PAGE_BYTES) {
+		s->full = 1;
+		return (1);
+	}
+	one.lines = s->body;
+	kept = c == NULL ? kept_find(row->id, &principal) : NULL;
+	if (c != NULL || !call_lines(&one, row, kept)) {
+		put_line(s->body, c != NULL ? call_live(c) :
+		    kept != NULL ? json_deep_copy(kept) : call_row_json(row));
+		enc_u8(s->body, '\n');
+	}
+	s->last = row->serial;
+	s->n++;
+	return (0);
+}
+
+json_t *
+query_transcript(const struct query *q, struct refusal *r)
+{
+	struct session_lines s = { .q = q };
+	struct one one;
+
+	if (session_look(q, &one, r) == -1)
+		return (NULL);
+	json_decref(one.json);
+	if ((s.body = enc_new(REPLY_LINES_MAX - 1024)) == NULL)
+		fatal("transcript");
+	if (store_calls_after(q->id, q->cursor >= one.first ? q->cursor :
+	    one.first - 1, one.last, q->most, session_line, &s) == -1 ||
+	    enc_error(s.body) != 0) {
+		enc_free(s.body);
+		refuse_later(r, 503, "unavailable", 5,
+		    "the store can not be read");
+		return (NULL);
+	}
+	put_line(q->lines, json_pack("{s:s,s:o}", "session", q->id,
+	    "next", s.n > 0 && (s.full || s.n >= q->most) ?
+	    json_integer((json_int_t)s.last) : json_null()));
+	enc_raw(q->lines, enc_data(s.body), enc_size(s.body));
+	enc_free(s.body);
+	return (NULL);
 }

@@ -10,6 +10,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "without.h"
 
 #define END_WAIT_US	5000000	/* for the neuron's end, before the answer */
 
@@ -224,6 +225,21 @@ session_free(struct session *s)
 	free(s);
 }
 
+/* Those who listen to it hear of every end, also of one they didn't ask for. */
+static void
+session_tell_over(const struct session *s)
+{
+	struct imsg *m;
+
+	if (api_agent.channel == NULL || WITHOUT(session_over))
+		return;
+	if ((m = imsg_new(MSG_SESSION_OVER)) == NULL)
+		fatal("session");
+	imsg_put_str(m, s->row.id);
+	imsg_put_str(m, s->row.reason);
+	channel_send(api_agent.channel, m);
+}
+
 /*
  * The end is on the disk before it has an effect.  A full disk does not keep
  * a session alive, though: the kill switch works without the store.
@@ -239,6 +255,7 @@ session_record_end(struct session *s, const char *reason)
 	    "calls", (json_int_t)s->row.calls));
 	sync_session_end(&s->row);
 	sync_now();
+	session_tell_over(s);
 }
 
 static void

@@ -62,6 +62,20 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_TRIM_SESSIONS] = "DELETE FROM sessions WHERE serial IN (SELECT "
 	    "serial FROM sessions ORDER BY serial LIMIT 200) AND ended > 0 "
 	    "AND ended < ?1",
+	[STMT_TRANSCRIPT_ADD] = "INSERT INTO transcripts VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7)",
+	[STMT_TRANSCRIPT] = "SELECT * FROM transcripts WHERE serial = ?1",
+	[STMT_TRANSCRIPTS_FROM] = "SELECT * FROM transcripts WHERE "
+	    "serial > ?1 ORDER BY serial LIMIT ?2",
+	[STMT_TRANSCRIPT_DELETE] = "DELETE FROM transcripts WHERE serial = ?1",
+	[STMT_TRANSCRIPTS_WITHIN] = "SELECT COUNT(*) FROM transcripts WHERE "
+	    "serial >= ?1 AND serial < ?2",
+	[STMT_TRANSCRIPTS_BYTES] = "SELECT COUNT(*), "
+	    "COALESCE(SUM(length), 0) FROM transcripts",
+	[STMT_TRANSCRIPTS_PLACED] = "SELECT * FROM transcripts WHERE "
+	    "serial >= ?1 AND serial < ?2 ORDER BY offset",
+	[STMT_CALLS_AFTER] = "SELECT * FROM calls WHERE serial > ?1 AND "
+	    "serial <= ?2 AND session = ?3 ORDER BY serial LIMIT ?4",
 };
 
 int
@@ -80,7 +94,7 @@ store_preload(void)
 	return (0);
 }
 
-static int
+int
 store_exec(const char *text)
 {
 	if (sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK)
@@ -281,8 +295,7 @@ store_use(enum store_stmt which)
 	return (stmts[which]);
 }
 
-/* Runs a writing statement, its own transaction. */
-static int
+int
 store_run(sqlite3_stmt *stmt)
 {
 	int r;

@@ -116,6 +116,9 @@ int	store_calls(const struct store_range *, store_call_fn *, void *);
 int	store_sessions(const struct store_range *, store_session_fn *, void *);
 int	store_call(const char *id, store_call_fn *, void *);
 int	store_session(const char *id, store_session_fn *, void *);
+/* A session's calls with serials in (after, last], oldest first. */
+int	store_calls_after(const char *session, uint64_t after, uint64_t last,
+	    unsigned most, store_call_fn *, void *);
 
 /* Live calls from a serial on, live sessions: what a dead process left. */
 int	store_live_calls(uint64_t from, store_call_fn *, void *);
@@ -127,5 +130,38 @@ int	store_starts(uint64_t since, void (*fn)(void *, uint32_t principal,
 
 /* Deletes some of what ended before; 1 if there may be more. */
 int	store_trim(uint64_t before);
+
+/* ---- the index of the transcripts (store_transcript.c) ---- */
+
+/*
+ * Where a call's transcript is: in the file that the serial gives, two lines
+ * of JSON, our record and what apid sent.
+ */
+struct transcript_row {
+	uint64_t	 serial;
+	char		 call[ID_SIZE];
+	char		 tool[NAME_BYTES_MAX];
+	uint64_t	 time;		/* us of the day: when it was kept */
+	uint64_t	 offset;
+	uint64_t	 record;	/* bytes of the first line */
+	uint64_t	 length;	/* of both, newlines included */
+};
+typedef int	store_transcript_fn(void *, const struct transcript_row *);
+
+int	store_transcript_add(const struct transcript_row *);
+/* 1 if there is one, 0 if not, -1. */
+int	store_transcript(uint64_t serial, struct transcript_row *);
+/* With serials over `after`, in their order. */
+int	store_transcripts(uint64_t after, unsigned most,
+	    store_transcript_fn *, void *);
+/* With serials in [from, before), in the order of their offsets. */
+int	store_transcripts_placed(uint64_t from, uint64_t before,
+	    store_transcript_fn *, void *);
+/* Deletes them in one transaction. */
+int	store_transcripts_delete(const uint64_t *serials, size_t n);
+/* How many there are with serials in [from, before); -1. */
+int64_t	store_transcripts_within(uint64_t from, uint64_t before);
+/* All of them. */
+int	store_transcripts_sum(uint64_t *count, uint64_t *bytes);
 
 #endif

@@ -49,6 +49,15 @@ const char *const store_steps[] = {
 	"	ended INTEGER NOT NULL,"
 	"	run_us INTEGER NOT NULL);"
 	"CREATE INDEX calls_principal ON calls (principal);",
+	/* of the files in transcripts/, whose name a serial gives */
+	"CREATE TABLE transcripts ("
+	"	serial INTEGER PRIMARY KEY,"
+	"	call TEXT NOT NULL,"
+	"	tool TEXT NOT NULL,"
+	"	time INTEGER NOT NULL,"
+	"	offset INTEGER NOT NULL,"
+	"	record INTEGER NOT NULL,"
+	"	length INTEGER NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

@@ -39,8 +39,8 @@ get_u64_column(sqlite3_stmt *stmt, int i)
 	return ((uint64_t)sqlite3_column_int64(stmt, i));
 }
 
-static void
-call_read(sqlite3_stmt *stmt, struct call_row *row)
+void
+store_call_columns(sqlite3_stmt *stmt, struct call_row *row)
 {
 	row->serial = get_u64_column(stmt, 0);
 	get_text_column(stmt, 1, row->id, sizeof(row->id));
@@ -86,7 +86,7 @@ each_call(sqlite3_stmt *stmt, store_call_fn *fn, void *arg)
 	int r;
 
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
-		call_read(stmt, &row);
+		store_call_columns(stmt, &row);
 		if (fn(arg, &row) != 0) {
 			r = SQLITE_DONE;
 			break;
@@ -140,6 +140,19 @@ store_calls(const struct store_range *range, store_call_fn *fn, void *arg)
 {
 	return (each_call(range_bind(range, STMT_CALLS, STMT_CALLS_OF), fn,
 	    arg));
+}
+
+int
+store_calls_after(const char *session, uint64_t after, uint64_t last,
+    unsigned most, store_call_fn *fn, void *arg)
+{
+	sqlite3_stmt *stmt = store_use(STMT_CALLS_AFTER);
+
+	sqlite3_bind_int64(stmt, 1, bounded(after));
+	sqlite3_bind_int64(stmt, 2, bounded(last));
+	sqlite3_bind_text(stmt, 3, session, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 4, most);
+	return (each_call(stmt, fn, arg));
 }
 
 int

@@ -1,10 +1,13 @@
 /*
- * The prepared statements, shared by store.c and store_read.c alone.
+ * The prepared statements, shared by store.c, store_read.c and
+ * store_transcript.c alone.
  */
 #ifndef MYELIN_POLICYD_STORE_STMT_H
 #define MYELIN_POLICYD_STORE_STMT_H
 
 #include <sqlite3.h>
+
+#include "store.h"
 
 enum store_stmt {
 	STMT_CALL_ADD, STMT_CALL_END, STMT_SESSION_ADD, STMT_SESSION_END,
@@ -13,10 +16,19 @@ enum store_stmt {
 	STMT_SESSIONS, STMT_SESSIONS_OF, STMT_SESSION, STMT_SESSIONS_LIVE,
 	STMT_CALL_STARTS, STMT_SESSION_STARTS,
 	STMT_TRIM_CALLS, STMT_TRIM_SESSIONS,
+	STMT_TRANSCRIPT_ADD, STMT_TRANSCRIPT, STMT_TRANSCRIPTS_FROM,
+	STMT_TRANSCRIPT_DELETE, STMT_TRANSCRIPTS_WITHIN,
+	STMT_TRANSCRIPTS_BYTES, STMT_TRANSCRIPTS_PLACED, STMT_CALLS_AFTER,
 	STMT_COUNT
 };
 
 /* The statement, ready to be bound. */
 sqlite3_stmt *store_use(enum store_stmt);
+/* Runs a writing statement, its own transaction.  0, or -1 after a warning. */
+int	store_run(sqlite3_stmt *);
+/* The call in the row a statement stands on. */
+void	store_call_columns(sqlite3_stmt *, struct call_row *);
+/* Several writes as one: "BEGIN", "COMMIT", "ROLLBACK". */
+int	store_exec(const char *text);
 
 #endif

@@ -21,6 +21,7 @@
 
 struct answer {
 	const char	*name;
+	const struct feed *feed;
 	bool		 came;
 	bool		 ok;
 	bool		 dead;
@@ -54,7 +55,8 @@ on_config_bad(void *arg, struct imsg *m)
 	if (file[0] == '\0')
 		log_warnx("%s: %s", a->name, why);
 	else
-		log_warnx("%s:%u: %s (says %s)", file, line, why, a->name);
+		log_warnx("%s:%u: %s (says %s)",
+		    feed_tool_path(a->feed, file), line, why, a->name);
 	a->came = true;
 	return (0);
 }
@@ -118,7 +120,7 @@ ask(const struct child *c, struct channel *control, struct answer *a)
 static int
 check_child(struct child *c)
 {
-	struct answer a = { .name = c->spec->name };
+	struct answer a = { .name = c->spec->name, .feed = &c->sv->feed };
 	struct channel *control;
 	uid_t uid;
 	gid_t gid;

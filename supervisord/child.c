@@ -131,7 +131,9 @@ on_config_bad(void *arg, struct imsg *m)
 		    "configuration: %s", c->spec->name, why);
 	else
 		(void)snprintf(words, sizeof(words), "%s:%u: %s (says %s)",
-		    file, line, why, c->spec->name);
+		    feed_tool_path(c->state == CHILD_UP ?
+		    &c->sv->reload.feed : &c->sv->feed, file), line, why,
+		    c->spec->name);
 	if (c->state == CHILD_UP)
 		return (reload_refused(c, generation, words));
 	if (c->state != CHILD_STARTED)

@@ -172,6 +172,11 @@ conf_free(struct conf *conf)
 		free(conf->once[i].file);
 	for (i = 0; i < LIMIT_COUNT; i++)
 		free(conf->limit[i].file);
+	for (i = 0; i < conf->ntools; i++) {
+		free(conf->tools[i].where.file);
+		free(conf->tools[i].path);
+	}
+	free(conf->tools);
 	free(conf->name);
 	slice_free(conf->slice);
 	free(conf);

@@ -52,7 +52,13 @@ struct conf_opts {
 /* Entries that may stand in the configuration once. */
 enum conf_once {
 	ONCE_INSTANCE, ONCE_STATE, ONCE_PRIVATE, ONCE_UIDS, ONCE_CGROUP,
-	ONCE_LOG, ONCE_COUNT
+	ONCE_LOG, ONCE_TOOL_INPUT, ONCE_COUNT
+};
+
+/* Declarations of tools of one's own: a file, a directory or a pattern. */
+struct cf_tool {
+	struct where	 where;
+	char		*path;
 };
 
 struct conf {
@@ -63,6 +69,8 @@ struct conf {
 	/* Where they were said; no file: nowhere. */
 	struct where	 once[ONCE_COUNT];
 	struct where	 limit[LIMIT_COUNT];
+	struct cf_tool	*tools;
+	size_t		 ntools;
 };
 
 /* NULL after at least one report. */

@@ -93,6 +93,8 @@ void	set_uids(struct parser *, struct pos, const char *start,
 void	set_cgroup(struct parser *, struct pos, const char *);
 void	set_log(struct parser *, struct pos, const char *);
 void	set_limit(struct parser *, struct pos, int limit, const char *);
+void	set_tool(struct parser *, struct pos, const char *path);
+void	set_tool_input(struct parser *, struct pos, const char *);
 void	set_environment(struct parser *, struct pos, const struct strings *);
 
 void	set_listen(struct parser *, struct pos, enum cf_plane, const char *);

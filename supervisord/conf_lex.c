@@ -65,6 +65,7 @@ static const struct keyword keywords[] = {
 	{ "profile",		PROFILE },
 	{ "state",		STATE },
 	{ "tool",		TOOL },
+	{ "tool-input",		TOOL_INPUT },
 	{ "uids",		UIDS },
 	{ "user",		USER },
 	{ "workspace",		WORKSPACE },

@@ -215,6 +215,19 @@ print_operators(FILE *f, const struct slice *s)
 	}
 }
 
+static void
+print_tools(FILE *f, const struct conf *conf)
+{
+	size_t i;
+
+	if (conf->slice->coerce)
+		(void)fputs("tool-input coerce\n", f);
+	for (i = 0; i < conf->ntools; i++) {
+		print_word(f, "tool", conf->tools[i].path);
+		(void)putc('\n', f);
+	}
+}
+
 void
 conf_print(const struct conf *conf, FILE *f)
 {
@@ -226,6 +239,7 @@ conf_print(const struct conf *conf, FILE *f)
 	print_listens(f, s);
 	print_limits(f, "", &s->limits, &initial);
 	print_list(f, "environment allow", &s->env_allow);
+	print_tools(f, conf);
 	print_profiles(f, s);
 	print_presets(f, s);
 	print_principals(f, s);

@@ -204,6 +204,40 @@ set_log(struct parser *ps, struct pos pos, const char *word)
 	ps->conf->verbose = strcmp(word, "verbose") == 0;
 }
 
+void
+set_tool(struct parser *ps, struct pos pos, const char *path)
+{
+	struct conf *conf = ps->conf;
+	struct cf_tool *t;
+
+	if (!path_clean(path)) {
+		conf_error(ps, pos, "tool \"%s\": the absolute path of a "
+		    "declaration is needed, or of a directory of them", path);
+		return;
+	}
+	if (conf->ntools >= CONF_ENTRIES_MAX) {
+		conf_error(ps, pos, "more than %d tools", CONF_ENTRIES_MAX);
+		return;
+	}
+	conf->tools = set_grow(conf->tools, &conf->ntools,
+	    sizeof(*conf->tools));
+	t = &conf->tools[conf->ntools - 1];
+	set_where(&t->where, pos);
+	t->path = conf_copy(path);
+}
+
+/* Guarantee C0. */
+void
+set_tool_input(struct parser *ps, struct pos pos, const char *word)
+{
+	if (!first_time(ps, pos, &ps->once[ONCE_TOOL_INPUT], "tool-input"))
+		return;
+	if (strcmp(word, "strict") != 0 && strcmp(word, "coerce") != 0)
+		conf_error(ps, pos, "tool-input is strict or coerce, not "
+		    "\"%s\"", word);
+	ps->conf->slice->coerce = strcmp(word, "coerce") == 0;
+}
+
 /*
  * Guarantee C1: a name that may not reach a neuron is dropped even where the
  * configuration lists it, and that is said.

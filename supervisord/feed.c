@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "env.h"
 #include "supervisor.h"
 #include "trust.h"
+#include "without.h"
 
 #define TOOLS_MAX	128
 #define TOOL_SIZE_MAX	(256 * 1024)
@@ -79,8 +81,8 @@ feed_programs(struct supervisor *sv)
 /* ---- declarations ---- */
 
 /* "bash.json" declares the tool bash; anything else is nothing to us. */
-static bool
-tool_name(const char *file, char name[NAME_BYTES_MAX])
+bool
+feed_tool_name(const char *file, char name[NAME_BYTES_MAX])
 {
 	size_t n = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789-_");
 
@@ -93,7 +95,7 @@ tool_name(const char *file, char name[NAME_BYTES_MAX])
 
 /* The bytes as they are now, in a memfd of our own. */
 static int
-copy_tool(struct supervisor *sv, const char *path)
+copy_tool(struct supervisor *sv, const char *path, const struct where *where)
 {
 	char why[WHY_MAX], *text;
 	size_t size;
@@ -101,7 +103,11 @@ copy_tool(struct supervisor *sv, const char *path)
 
 	text = trust_read(path, sv->tree_owner, TOOL_SIZE_MAX, &size, why);
 	if (text == NULL) {
-		complain(sv, "%s: %s", path, why);
+		if (where != NULL)
+			complain(sv, "%s:%u: tool \"%s\": %s", where->file,
+			    where->line, path, why);
+		else
+			complain(sv, "%s: %s", path, why);
 		return (-1);
 	}
 	if ((fd = memfd_sealed("declaration", text, size)) == -1)
@@ -110,40 +116,69 @@ copy_tool(struct supervisor *sv, const char *path)
 	return (fd);
 }
 
-static int
-add_tool(struct supervisor *sv, struct feed *f, const char *dir,
-    const char *file)
+int
+feed_add_tool(struct supervisor *sv, struct feed *f, const char *path,
+    const char *name, const struct where *where)
 {
-	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
 	struct tool *t;
-	int fd, n;
+	int fd;
 
-	if (!tool_name(file, name))
-		return (0);
 	if (f->ntools == TOOLS_MAX) {
-		complain(sv, "%s: more than %d declarations", dir, TOOLS_MAX);
+		complain(sv, "%s: more than %d declarations", path,
+		    TOOLS_MAX);
 		return (-1);
 	}
-	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		complain(sv, "%s: its path is too long", file);
-		return (-1);
-	}
-	if ((fd = copy_tool(sv, path)) == -1)
+	if ((fd = copy_tool(sv, path, where)) == -1)
 		return (-1);
 	t = reallocarray(f->tools, f->ntools + 1, sizeof(*t));
 	if (t == NULL)
 		fatal("tools");
 	f->tools = t;
 	t = &f->tools[f->ntools++];
+	memset(t, 0, sizeof(*t));
 	t->fd = fd;
-	if ((t->name = strdup(name)) == NULL)
+	t->own = where != NULL;
+	if (t->own)
+		t->where = *where;
+	if ((t->name = strdup(name)) == NULL ||
+	    (t->path = strdup(path)) == NULL)
 		fatal("tools");
 	return (0);
 }
 
+static int
+add_built_in(struct supervisor *sv, struct feed *f, const char *dir,
+    const char *file)
+{
+	char path[PATH_BYTES_MAX], name[NAME_BYTES_MAX];
+	int n;
+
+	if (!feed_tool_name(file, name))
+		return (0);
+	n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		complain(sv, "%s: its path is too long", file);
+		return (-1);
+	}
+	return (feed_add_tool(sv, f, path, name, NULL));
+}
+
+const char *
+feed_tool_path(const struct feed *f, const char *name)
+{
+	size_t i;
+
+	if (strncmp(name, "tool/", 5) != 0)
+		return (name);
+	for (i = 0; i < f->ntools; i++) {
+		if (strcmp(f->tools[i].name, name + 5) == 0)
+			return (f->tools[i].path);
+	}
+	return (name);
+}
+
 int
-feed_tools(struct supervisor *sv, struct feed *f)
+feed_tools(struct supervisor *sv, const struct conf *conf, struct feed *f)
 {
 	char dir[PATH_BYTES_MAX];
 	struct dirent **names;
@@ -164,7 +199,7 @@ feed_tools(struct supervisor *sv, struct feed *f)
 	}
 	for (i = 0; i < n; i++) {
 		if (result == 0)
-			result = add_tool(sv, f, dir, names[i]->d_name);
+			result = add_built_in(sv, f, dir, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);
@@ -172,7 +207,7 @@ feed_tools(struct supervisor *sv, struct feed *f)
 		complain(sv, "%s: no tool is declared there", dir);
 		result = -1;
 	}
-	return (result);
+	return (result == 0 ? feed_own_tools(sv, conf, f) : -1);
 }
 
 static bool
@@ -224,6 +259,7 @@ feed_close(struct feed *f)
 
 	for (i = 0; i < f->ntools; i++) {
 		free(f->tools[i].name);
+		free(f->tools[i].path);
 		(void)close(f->tools[i].fd);
 	}
 	free(f->tools);
@@ -236,12 +272,42 @@ feed_close(struct feed *f)
 
 /* ---- slices ---- */
 
+/*
+ * Guarantee D9: of the host's environment LANG, LC_*, TZ and TERM may pass,
+ * where the configuration names them: they go along with their values.
+ */
+static void
+host_env(const struct strings *allow, struct strings *with)
+{
+	const char *name, *value;
+	char *entry;
+	size_t i;
+
+	for (i = 0; i < allow->n; i++) {
+		name = allow->v[i];
+		value = env_is_plain(name, strlen(name)) ? getenv(name) : NULL;
+		if (value != NULL && !WITHOUT(host_environment) &&
+		    env_check(name, strlen(name), value) != ENV_OK) {
+			log_warnx("environment allow %s: the host's value is "
+			    "no locale, time zone or terminal; dropped", name);
+			value = NULL;
+		}
+		if (asprintf(&entry, "%s%s%s", name, value != NULL ? "=" : "",
+		    value != NULL ? value : "") == -1 ||
+		    strings_add(with, entry) == -1)
+			fatalx("out of memory");
+		free(entry);
+	}
+}
+
 /* A child with a socket sees its own listen line and no other. */
 static int
 encode(const struct child *c, const struct conf *conf)
 {
 	struct slice view = *conf->slice;
+	struct strings with = { NULL, 0 };
 	struct cf_listen own;
+	int fd;
 
 	if (c->spec->plane != 0) {
 		own = *conf_listen(conf, c->spec->plane);
@@ -249,7 +315,13 @@ encode(const struct child *c, const struct conf *conf)
 		view.nlistens = 1;
 	}
 	view.verbose = conf->verbose || c->sv->opts->verbose;
-	return (slice_encode(&view, c->spec->sections | SLICE_LOG));
+	if (c->spec->sections & SLICE_ENV) {
+		host_env(&conf->slice->env_allow, &with);
+		view.env_allow = with;
+	}
+	fd = slice_encode(&view, c->spec->sections | SLICE_LOG);
+	strings_free(&with);
+	return (fd);
 }
 
 int

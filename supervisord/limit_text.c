@@ -16,6 +16,7 @@ static const struct {
 	{ UNIT_MS,	60000,	"m" },
 	{ UNIT_MS,	1000,	"s" },
 	{ UNIT_MS,	1,	"ms" },
+	{ UNIT_SECONDS,	86400,	"d" },
 	{ UNIT_SECONDS,	3600,	"h" },
 	{ UNIT_SECONDS,	60,	"m" },
 	{ UNIT_SECONDS,	1,	"s" },

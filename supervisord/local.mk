@@ -5,7 +5,7 @@ sbin_PROGRAMS += supervisord/myelind
 # nobody's to run by hand.
 AM_INSTALLCHECK_STD_OPTIONS_EXEMPT = supervisord/myelind $(myelinlib_PROGRAMS)
 noinst_LIBRARIES += supervisord/libconf.a supervisord/libsupervisord.a
-dist_man_MANS += man/myelind.8 man/myelin.conf.5
+dist_man_MANS += man/myelind.8 man/myelin.conf.5 man/myelin-tool.5
 
 AM_YFLAGS = -d -Wno-yacc
 BUILT_SOURCES += supervisord/parse.h
@@ -33,6 +33,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/children.c \
 	supervisord/exec.c \
 	supervisord/feed.c \
+	supervisord/feed_own.c \
 	supervisord/listener.c supervisord/listener.h \
 	supervisord/load.c \
 	supervisord/notify.c supervisord/notify.h \

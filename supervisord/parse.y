@@ -56,8 +56,8 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token INSTANCE "instance" LISTEN "listen" LOG "log" MAY "may" MODE "mode"
 %token OPERATOR "operator" OWNER "owner" PARENT "parent" PRESET "preset"
 %token PRINCIPAL "principal" PRIVATE "private" PROFILE "profile"
-%token STATE "state" TOOL "tool" UIDS "uids" USER "user"
-%token WORKSPACE "workspace"
+%token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
+%token USER "user" WORKSPACE "workspace"
 
 %type <num> plane who allow_deny
 %type <list> list
@@ -119,6 +119,14 @@ entry		: %empty
 		}
 		| LIMIT STRING {
 			set_limit(ps, @1, $1, $2);
+			free($2);
+		}
+		| TOOL STRING {
+			set_tool(ps, @1, $2);
+			free($2);
+		}
+		| TOOL_INPUT STRING {
+			set_tool_input(ps, @1, $2);
 			free($2);
 		}
 		| ENVIRONMENT ALLOW list {

@@ -100,6 +100,9 @@ struct child {
 
 struct tool {
 	char		*name;		/* "bash" */
+	char		*path;		/* of the declaration */
+	bool		 own;		/* a "tool" line's */
+	struct where	 where;		/* of that line; the configuration's */
 	int		 fd;		/* a sealed memfd of its declaration */
 };
 
@@ -212,7 +215,16 @@ void	feed_close(struct feed *);
 /* Opens the programs.  0, or -1 after saying why. */
 int	feed_programs(struct supervisor *);
 /* Copies the declarations.  0, or -1 after saying why. */
-int	feed_tools(struct supervisor *, struct feed *);
+/* Those that come with Myelin, then those of the configuration's lines. */
+int	feed_tools(struct supervisor *, const struct conf *, struct feed *);
+bool	feed_tool_name(const char *file, char name[NAME_BYTES_MAX]);
+/* where: the line that names it, NULL for what comes with Myelin. */
+int	feed_add_tool(struct supervisor *, struct feed *, const char *path,
+	    const char *name, const struct where *where);
+int	feed_own_tools(struct supervisor *, const struct conf *,
+	    struct feed *);
+/* A declaration's file for "tool/bash"; any other name is itself. */
+const char *feed_tool_path(const struct feed *, const char *name);
 bool	feed_same_tools(const struct feed *, const struct feed *);
 /* Encodes every child's slice.  0, or -1 after saying why. */
 int	feed_encode(struct supervisor *, const struct conf *, struct feed *);

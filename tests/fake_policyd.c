@@ -476,6 +476,23 @@ on_steer(void *arg, struct imsg *m)
 
 /* ---- channels ---- */
 
+static int
+on_transcript(void *arg, struct imsg *m)
+{
+	struct imsg *answer = imsg_new(MSG_TRANSCRIBED);
+	char id[ID_SIZE];
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1)
+		return (-1);
+	imsg_put_u8(answer, 1);
+	imsg_put_str(answer, id);
+	channel_send(api, answer);
+	return (0);
+}
+
 static const struct channel_handler api_handlers[] = {
 	{ MSG_PEER,		on_peer },
 	{ MSG_PEER_GONE,	nothing },
@@ -486,7 +503,8 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_STOP,		on_stop },
 	{ MSG_SIGNAL,		on_steer },
 	{ MSG_RESIZE,		on_steer },
-	{ MSG_QUERY,		on_query }
+	{ MSG_QUERY,		on_query },
+	{ MSG_TRANSCRIPT,	on_transcript }
 };
 
 /* Sent what can't be right: apid closes the channel. */

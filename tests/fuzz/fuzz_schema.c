@@ -26,7 +26,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	value = json_parse("value", nul + 1, size - (size_t)(nul - data) - 1,
 	    size, &line, &why);
 	if (schema != NULL && value != NULL && schema_check(schema, &why) == 0)
-		schema_validate(schema, value, "args", &why);
+		(void)schema_validate(schema, value, "args", &why);
+	if (schema != NULL && value != NULL && schema_check(schema, &why) == 0)
+		(void)schema_coerce(schema, value);
 	json_decref(schema);
 	json_decref(value);
 	return (0);

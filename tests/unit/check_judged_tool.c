@@ -15,6 +15,10 @@
 	"\"path\":{\"type\":\"string\"},"				\
 	"\"count\":{\"type\":\"integer\"},"				\
 	"\"deep\":{\"type\":\"boolean\"},"				\
+	"\"mode\":{\"type\":\"string\",\"enum\":[\"fast\",\"slow\"],"	\
+	"\"default\":\"slow\"},"						\
+	"\"wrong\":{\"type\":\"string\",\"default\":1},"			\
+	"\"share\":{\"type\":\"number\",\"default\":0.5},"			\
 	"\"names\":{\"type\":\"array\","				\
 	"\"items\":{\"type\":\"string\"}}},"				\
 	"\"required\":[\"path\",\"names\"],\"additionalProperties\":false}"
@@ -35,7 +39,7 @@ parse(struct tool *tool, const char *text, struct why *why)
 
 START_TEST(test_good)
 {
-	struct tools tools = { NULL, 0 };
+	struct tools tools = { .n = 0 };
 	struct tool tool;
 	struct why why;
 
@@ -110,6 +114,17 @@ static const struct bad bad[] = {
 	    "at_most_one: not a list of lists" },
 	{ HEAD("t") "\"timeout_ms\":999," REST,
 	    "timeout_ms: 999 is not between 1000 and 3600000" },
+	{ HEAD("t") "\"input\":\"coerce\"," REST, "input: a declaration can "
+	    "say \"strict\" alone" },
+	{ HEAD("t") "\"env\":[]," REST, "env: expected object, got array" },
+	{ HEAD("t") "\"env\":{\"A\":1}," REST,
+	    "env: expected strings, got integer" },
+	{ HEAD("t") "\"env\":{\"GITHUB_TOKEN\":\"x\"}," REST,
+	    "env: \"GITHUB_TOKEN\" is named like a credential" },
+	{ HEAD("t") "\"env\":{\"LD_PRELOAD\":\"x\"}," REST,
+	    "env: \"LD_PRELOAD\" steers" },
+	{ HEAD("t") "\"env\":{\"A\":\"ghp_0123456789abcdefghijABCDEFGHIJ01\""
+	    "}," REST, "env: \"A\" has a value of the shape of a key" },
 	{ HEAD("t") "\"timeout_ms\":\"1\"," REST,
 	    "timeout_ms: expected integer, got string" },
 	{ "{\"name\":\"t\"}", "\"title\" is required" },
@@ -119,6 +134,25 @@ static const struct bad bad[] = {
 	    "\"effect\":\"read\",\"marks\":[\"x\"]}",
 	    "marks: \"x\" is no mark" },
 };
+
+/* The line of the member that is wrong. */
+START_TEST(test_line)
+{
+	static const char text[] = "{\n \"name\": \"t\",\n \"title\": \"effect\","
+	    "\n \"description\": \"D\",\n \"effect\": \"none\"\n}";
+	static const char extra[] = "{\n \"name\": \"t\",\n\n \"extra\": 1\n}";
+	struct tool tool;
+	struct why why;
+	int line;
+
+	ck_assert_int_eq(tool_parse(&tool, "t", (const uint8_t *)text,
+	    strlen(text), &line, &why), -1);
+	ck_assert_int_eq(line, 5);
+	ck_assert_int_eq(tool_parse(&tool, "t", (const uint8_t *)extra,
+	    strlen(extra), &line, &why), -1);
+	ck_assert_int_eq(line, 4);
+}
+END_TEST
 
 START_TEST(test_bad)
 {
@@ -143,7 +177,19 @@ static const struct bad templates[] = {
 	    "could be read as an option" },
 	{ "[\"/x\",\"-e\",{\"arg\":\"path\"},{\"arg\":\"path\"}]",
 	    "could be read as an option" },
-	{ "[\"/x\",\"--\",{\"arg\":\"count\"}]", "it needs a flag" },
+	{ "[\"/x\",\"--\",{\"arg\":\"count\"},\"y\"]", "it needs a flag" },
+	{ "[\"/x\",\"-n\",{\"arg\":\"count\"}]", "it needs a flag" },
+	{ "[\"/x\",{\"arg\":\"path\",\"prefix\":\"p=\"}]",
+	    "could be read as an option" },
+	{ "[\"/x\",{\"arg\":\"path\",\"prefix\":\"--p=\",\"flag\":\"-p\"}]",
+	    "both \"flag\" and \"prefix\"" },
+	{ "[\"/x\",{\"arg\":\"path\",\"values\":{\"a\":\"b\"}}]",
+	    "a string with an \"enum\"; \"path\" is not that" },
+	{ "[\"/x\",{\"arg\":\"mode\",\"values\":{\"fast\":\"-f\"}}]",
+	    "has not all of its \"enum\"" },
+	{ "[\"/x\",{\"arg\":\"mode\",\"values\":{\"fast\":1}}]",
+	    "expected strings or null, got integer" },
+	{ "[\"/x\",\"--\",{\"arg\":\"wrong\"}]", "the default does not fit" },
 	{ "[\"/x\",\"--\",{\"arg\":\"none\"}]", "has no property \"none\"" },
 	{ "[\"/x\",\"--\",{\"arg\":\"names\"}]", "\"names\" is not that" },
 	{ "[\"/x\",\"--\",{\"args\":\"path\"}]", "\"path\" is not that" },
@@ -175,13 +221,19 @@ START_TEST(test_templates)
 }
 END_TEST
 
+static const char plain[] = "[\"/x\",\"-e\",{\"arg\":\"path\"},"
+    "{\"arg\":\"count\",\"flag\":\"-n\"},"
+    "{\"arg\":\"deep\",\"flag\":\"--deep\"},"
+    "\"--\",{\"args\":\"names\"}]";
+static const char rich[] = "[\"/x\",{\"args\":\"names\",\"flag\":\"-e\"},"
+    "{\"args\":\"names\",\"prefix\":\"--name=\"},"
+    "{\"arg\":\"mode\",\"values\":{\"fast\":\"--fast\",\"slow\":null}},"
+    "{\"arg\":\"share\",\"prefix\":\"--share=\"},"
+    "\"--\",{\"arg\":\"path\"},{\"arg\":\"count\"}]";
+
 static void
-build(const char *args_text, const char *want)
+build(const char *text, const char *args_text, const char *want)
 {
-	static const char text[] = "[\"/x\",\"-e\",{\"arg\":\"path\"},"
-	    "{\"arg\":\"count\",\"flag\":\"-n\"},"
-	    "{\"arg\":\"deep\",\"flag\":\"--deep\"},"
-	    "\"--\",{\"args\":\"names\"}]";
 	json_t *schema = json_loads(SCHEMA, 0, NULL);
 	json_t *template = json_loads(text, 0, NULL);
 	json_t *args = json_loads(args_text, 0, NULL);
@@ -194,8 +246,8 @@ build(const char *args_text, const char *want)
 	limits_init(&limits);
 	ck_assert_msg(template_check(template, schema, &why) == 0, "%s",
 	    why.text);
-	ck_assert_int_eq(template_build(template, args, &limits, &argv, &why),
-	    0);
+	ck_assert_int_eq(template_build(template, schema, args, &limits,
+	    &argv, &why), 0);
 	for (i = 0; i < argv.n; i++) {
 		strcat(got, argv.v[i]);
 		strcat(got, "|");
@@ -210,11 +262,16 @@ build(const char *args_text, const char *want)
 
 START_TEST(test_build)
 {
-	build("{\"path\":\"-x\",\"names\":[]}", "/x|-e|-x|--|");
-	build("{\"path\":\"p\",\"count\":-3,\"deep\":true,"
+	build(plain, "{\"path\":\"-x\",\"names\":[]}", "/x|-e|-x|--|");
+	build(plain, "{\"path\":\"p\",\"count\":-3,\"deep\":true,"
 	    "\"names\":[\"-a\",\"\"]}", "/x|-e|p|-n|-3|--deep|--|-a||");
-	build("{\"path\":\"p\",\"deep\":false,\"names\":[\"a\"]}",
+	build(plain, "{\"path\":\"p\",\"deep\":false,\"names\":[\"a\"]}",
 	    "/x|-e|p|--|a|");
+	build(rich, "{\"path\":\"-p\",\"names\":[\"-a\",\"b\"]}",
+	    "/x|-e|-a|-e|b|--name=-a|--name=b|--share=0.5|--|-p|");
+	build(rich, "{\"path\":\"p\",\"names\":[],\"mode\":\"fast\","
+	    "\"share\":2.0,\"count\":3.0}",
+	    "/x|--fast|--share=2|--|p|3|");
 }
 END_TEST
 
@@ -226,6 +283,7 @@ main(void)
 
 	tcase_add_test(tc, test_good);
 	tcase_add_test(tc, test_digest);
+	tcase_add_test(tc, test_line);
 	tcase_add_loop_test(tc, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_loop_test(tc, test_templates, 0,
 	    sizeof(templates) / sizeof(templates[0]));

@@ -3,6 +3,7 @@
  * when something does not.
  */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static const struct sample values[] = {
 	{ "{\"type\":\"integer\"}", "1", NULL },
 	{ "{\"type\":\"integer\"}", "\"1\"",
 	    "v: expected integer, got string" },
-	{ "{\"type\":\"integer\"}", "1.0", "v: expected integer, got number" },
+	{ "{\"type\":\"integer\"}", "1.0", NULL },
+	{ "{\"type\":\"integer\"}", "1.5", "v: expected integer, got number" },
 	{ "{\"type\":\"integer\"}", "true",
 	    "v: expected integer, got boolean" },
 	{ "{\"type\":\"number\"}", "1", NULL },
@@ -86,6 +88,47 @@ static const struct sample values[] = {
 	{ "{\"properties\":{\"a\":{\"properties\":{\"b\":{\"type\":"
 	    "\"null\"}}}}}", "{\"a\":{\"b\":0}}",
 	    "v.a.b: expected null, got integer" },
+	{ "{\"const\":1}", "1.0", NULL },
+	{ "{\"enum\":[[1]]}", "[1.0]", NULL },
+	{ "{\"uniqueItems\":true}", "[1,1.0]", "v: an item is there twice" },
+	{ "{\"uniqueItems\":true}", "[1,true,\"1\"]", NULL },
+	{ "{\"pattern\":\"^a+$\"}", "\"aa\"", NULL },
+	{ "{\"pattern\":\"^a+$\"}", "\"ab\"",
+	    "v: does not match the pattern ^a+$" },
+	{ "{\"pattern\":\"^a$\"}", "\"a\\n\"",
+	    "v: does not match the pattern ^a$" },
+	{ "{\"pattern\":\"^(a+)+$\"}", "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"",
+	    "v: the pattern ^(a+)+$ takes more than 200000 steps on it" },
+	{ "{\"not\":{\"pattern\":\"^(a+)+$\"}}",
+	    "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"",
+	    "v: the pattern ^(a+)+$ takes more than 200000 steps on it" },
+	{ "{\"patternProperties\":{\"^x\":{\"type\":\"null\"}},"
+	    "\"additionalProperties\":false}", "{\"xa\":null}", NULL },
+	{ "{\"patternProperties\":{\"^x\":{\"type\":\"null\"}},"
+	    "\"additionalProperties\":false}", "{\"ya\":null}",
+	    "v.ya: no such property" },
+	{ "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"string\"}]}", "1",
+	    "v: fits none of the 2 forms of anyOf; the first says: v: "
+	    "expected null, got integer" },
+	{ "{\"oneOf\":[{},{}]}", "1",
+	    "v: fits more than one of the 2 forms of oneOf" },
+	{ "{\"not\":{}}", "1", "v: must not be what it is (not)" },
+	{ "{\"if\":{\"required\":[\"a\"]},\"then\":{\"required\":[\"b\"]},"
+	    "\"else\":{\"required\":[\"c\"]}}", "{\"a\":1}",
+	    "v: \"b\" is required" },
+	{ "{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
+	    "v: \"b\" is required beside \"a\"" },
+	{ "{\"exclusiveMaximum\":2}", "2", "v: 2, exclusiveMaximum is 2" },
+	{ "{\"multipleOf\":0.01}", "0.07", NULL },
+	{ "{\"multipleOf\":0.01}", "0.075", "v: 0.074999999999999997, "
+	    "multipleOf is 0.01" },
+	{ "{\"$defs\":{\"n\":{\"type\":\"null\"}},\"items\":{\"$ref\":"
+	    "\"#/$defs/n\"}}", "[1]", "v[0]: expected null, got integer" },
+	{ "{\"prefixItems\":[{\"type\":\"null\"}],\"items\":false}", "[null,1]",
+	    "v[1]: no item is allowed here" },
+	{ "{\"$ref\":\"#\"}", "1", "v: deeper than 128 schemas" },
+	{ "{\"not\":{\"$ref\":\"#\"}}", "1", "v: deeper than 128 schemas" },
+	{ "{\"format\":\"email\",\"deprecated\":true}", "\"no\"", NULL },
 	{ "{\"title\":\"t\",\"description\":\"d\",\"default\":1,"
 	    "\"examples\":[1],\"$comment\":\"c\"}", "0", NULL },
 };
@@ -114,19 +157,32 @@ END_TEST
 static const struct sample schemas[] = {
 	{ "[]", NULL, "input_schema: expected a schema (an object), got "
 	    "array" },
-	{ "{\"pattern\":\"x\"}", NULL,
-	    "input_schema: keyword \"pattern\" is not supported" },
-	{ "{\"$ref\":\"#\"}", NULL,
-	    "input_schema: keyword \"$ref\" is not supported" },
-	{ "{\"properties\":{\"a\":{\"format\":\"x\"}}}", NULL,
-	    "input_schema.a: keyword \"format\" is not supported" },
+	{ "{\"pattern\":\"(\"}", NULL, "input_schema.pattern: not a pattern: "
+	    "missing closing parenthesis, at character 1" },
+	{ "{\"patternProperties\":{\"[\":{}}}", NULL,
+	    "input_schema.patternProperties: not a pattern: missing "
+	    "terminating ] for character class, at character 1" },
+	{ "{\"unevaluatedItems\":false}", NULL,
+	    "input_schema: keyword \"unevaluatedItems\" is not supported" },
+	{ "{\"properties\":{\"a\":{\"formats\":\"x\"}}}", NULL,
+	    "input_schema.a: keyword \"formats\" is not supported" },
+	{ "{\"allOf\":[]}", NULL,
+	    "input_schema.allOf: not a list of schemas" },
+	{ "{\"not\":{\"type\":\"text\"}}", NULL, "input_schema.not.type: not "
+	    "the name of a type, or a list of them" },
+	{ "{\"multipleOf\":0}", NULL,
+	    "input_schema.multipleOf: not a number above 0" },
+	{ "{\"uniqueItems\":1}", NULL,
+	    "input_schema.uniqueItems: neither true nor false" },
+	{ "{\"dependentRequired\":{\"a\":\"b\"}}", NULL,
+	    "input_schema.dependentRequired: not a list of names" },
 	{ "{\"type\":\"text\"}", NULL, "input_schema.type: not the name of a "
 	    "type, or a list of them" },
 	{ "{\"type\":[]}", NULL, "input_schema.type: not the name of a type, "
 	    "or a list of them" },
 	{ "{\"minLength\":-1}", NULL,
 	    "input_schema.minLength: not an integer of at least 0" },
-	{ "{\"maxItems\":1.0}", NULL,
+	{ "{\"maxItems\":1.5}", NULL,
 	    "input_schema.maxItems: not an integer of at least 0" },
 	{ "{\"maximum\":\"1\"}", NULL,
 	    "input_schema.maximum: expected number, got string" },
@@ -153,6 +209,87 @@ START_TEST(test_schemas)
 	if (strchr(why.text, '[') == NULL)
 		ck_assert_str_eq(why.text, schemas[_i].want);
 	json_decref(schema);
+}
+END_TEST
+
+static const struct sample refs[] = {
+	{ "{\"$ref\":\"other.json\"}", NULL, "only references within" },
+	{ "{\"$ref\":\"#/$defs/x\"}", NULL, "leads to nothing" },
+	{ "{\"enum\":[{}],\"$ref\":\"#/enum/0\"}", NULL,
+	    "does not lead to a schema" },
+};
+
+START_TEST(test_refs)
+{
+	json_t *schema = parse(refs[_i].schema);
+	struct why why;
+
+	ck_assert_int_eq(schema_check(schema, &why), -1);
+	ck_assert_msg(strstr(why.text, refs[_i].want) != NULL, "%s",
+	    why.text);
+	json_decref(schema);
+}
+END_TEST
+
+/* Twelve references to two references each: 2^13 schemas for one value. */
+START_TEST(test_work)
+{
+	json_t *schema = json_object(), *defs = json_object(), *value;
+	struct why why;
+	char name[32];
+	int i;
+
+	for (i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "d%d", i);
+		json_object_set_new(defs, name, i == 23 ? json_object() :
+		    json_pack("{s:[{s:o},{s:o}]}", "allOf",
+		    "$ref", json_sprintf("#/$defs/d%d", i + 1),
+		    "$ref", json_sprintf("#/$defs/d%d", i + 1)));
+	}
+	json_object_set_new(schema, "$defs", defs);
+	json_object_set_new(schema, "$ref", json_string("#/$defs/d0"));
+	ck_assert_int_eq(schema_check(schema, &why), 0);
+	value = json_null();
+	ck_assert_int_eq(schema_validate(schema, value, "v", &why), -1);
+	ck_assert_str_eq(why.text, "v: more work than 1000000 steps of "
+	    "checking");
+	json_decref(schema);
+}
+END_TEST
+
+static const struct {
+	const char	*schema, *before, *after;
+} coerced[] = {
+	{ "{\"properties\":{\"n\":{\"type\":\"integer\"}}}", "{\"n\":\"12\"}",
+	    "{\"n\":12}" },
+	{ "{\"properties\":{\"n\":{\"type\":\"integer\"}}}", "{\"n\":\"1.5\"}",
+	    "{\"n\":\"1.5\"}" },
+	{ "{\"properties\":{\"n\":{\"type\":\"integer\"}}}", "{\"n\":\"12 x\"}",
+	    "{\"n\":\"12 x\"}" },
+	{ "{\"properties\":{\"n\":{\"type\":[\"integer\",\"string\"]}}}",
+	    "{\"n\":\"12\"}", "{\"n\":\"12\"}" },
+	{ "{\"properties\":{\"n\":{}}}", "{\"n\":\"12\"}", "{\"n\":\"12\"}" },
+	{ "{\"items\":{\"type\":\"boolean\"}}", "[\"true\",\"yes\",1]",
+	    "[true,\"yes\",1]" },
+	{ "{\"properties\":{\"n\":{\"type\":\"null\"}}}", "{\"n\":\"null\"}",
+	    "{\"n\":null}" },
+	{ "{\"properties\":{\"n\":{\"type\":\"object\"}}}", "{\"n\":\"{}\"}",
+	    "{\"n\":\"{}\"}" },
+	{ "{\"properties\":{\"n\":{\"type\":\"string\"}}}", "{\"n\":12}",
+	    "{\"n\":12}" },
+};
+
+START_TEST(test_coerce)
+{
+	json_t *schema = parse(coerced[_i].schema);
+	json_t *value = parse(coerced[_i].before);
+	json_t *after = parse(coerced[_i].after);
+
+	(void)schema_coerce(schema, value);
+	ck_assert(json_equal(value, after));
+	json_decref(schema);
+	json_decref(value);
+	json_decref(after);
 }
 END_TEST
 
@@ -228,6 +365,10 @@ main(void)
 	    sizeof(values) / sizeof(values[0]));
 	tcase_add_loop_test(tc, test_schemas, 0,
 	    sizeof(schemas) / sizeof(schemas[0]));
+	tcase_add_loop_test(tc, test_refs, 0, sizeof(refs) / sizeof(refs[0]));
+	tcase_add_loop_test(tc, test_coerce, 0,
+	    sizeof(coerced) / sizeof(coerced[0]));
+	tcase_add_test(tc, test_work);
 	tcase_add_test(tc, test_depth);
 	tcase_add_test(tc, test_long_sentence);
 	tcase_add_test(tc, test_why);

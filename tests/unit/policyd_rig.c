@@ -73,8 +73,10 @@ rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 	enc_free(e);
 }
 
-int
-rig_recv(int fd, int ms, struct got *g)
+char	rig_over[ID_SIZE], rig_over_reason[32];
+
+static int
+recv_one(int fd, int ms, struct got *g)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	char control[CMSG_SPACE(sizeof(int) * 16)];
@@ -103,6 +105,21 @@ rig_recv(int fd, int ms, struct got *g)
 	memcpy(g->data, packet + 8, (size_t)n - 8);
 	dec_init(&g->d, g->data, (size_t)n - 8);
 	return (1);
+}
+
+/* The ends of sessions come between: noted, and passed over. */
+int
+rig_recv(int fd, int ms, struct got *g)
+{
+	int n;
+
+	while ((n = recv_one(fd, ms, g)) == 1 &&
+	    g->type == MSG_SESSION_OVER) {
+		dec_str(&g->d, rig_over, sizeof(rig_over));
+		dec_str(&g->d, rig_over_reason, sizeof(rig_over_reason));
+		ck_assert_int_eq(dec_end(&g->d), 0);
+	}
+	return (n);
 }
 
 void

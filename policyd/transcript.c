@@ -1,0 +1,420 @@
+/* Transcripts: the files and their index. */
+
+#include <sys/stat.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "log.h"
+#include "transcript.h"
+#include "without.h"
+
+#define NAME_SIZE	32
+
+static int	 dir = -1;
+static uint64_t	 total;		/* bytes that the index knows */
+static int	 failing;
+
+/* ---- files ---- */
+
+static uint64_t
+block_of(uint64_t serial)
+{
+	return (serial / TRANSCRIPT_BLOCK);
+}
+
+static void
+block_name(uint64_t block, char name[NAME_SIZE])
+{
+	(void)snprintf(name, NAME_SIZE, "%012" PRIu64 ".jsonl", block);
+}
+
+/* The block of a file's name; 0 or -1. */
+static int
+name_block(const char *name, uint64_t *block)
+{
+	char again[NAME_SIZE], *end;
+
+	errno = 0;
+	*block = strtoull(name, &end, 10);
+	if (errno != 0 || end == name)
+		return (-1);
+	block_name(*block, again);
+	return (strcmp(again, name) == 0 ? 0 : -1);
+}
+
+static int
+block_open(uint64_t block, int flags)
+{
+	char name[NAME_SIZE];
+
+	block_name(block, name);
+	return (openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW,
+	    WITHOUT(transcript_modes) ? 0644 : 0600));
+}
+
+static int
+write_all(int fd, const void *bytes, size_t size)
+{
+	const uint8_t *p = bytes;
+	ssize_t n;
+
+	while (size > 0) {
+		n = write(fd, p, size);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return (-1);
+		p += n;
+		size -= (size_t)n;
+	}
+	return (0);
+}
+
+/* Bytes that no row knows go: a hole, or zeros where there are no holes. */
+static int
+erase(int fd, uint64_t offset, uint64_t length)
+{
+	static const uint8_t zeros[65536];
+	size_t n;
+
+	if (WITHOUT(transcript_erase))
+		return (0);
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	    (off_t)offset, (off_t)length) == 0)
+		return (0);
+	while (length > 0) {
+		n = length < sizeof(zeros) ? (size_t)length : sizeof(zeros);
+		if (pwrite(fd, zeros, n, (off_t)offset) != (ssize_t)n)
+			return (-1);
+		offset += n;
+		length -= n;
+	}
+	return (0);
+}
+
+/* ---- agreeing ---- */
+
+struct mending {
+	uint64_t	 size;		/* of the file */
+	uint64_t	 end;		/* of the rows so far */
+	int		 fd;
+	uint64_t	 lost[256];	/* rows without their bytes */
+	size_t		 nlost;
+};
+
+static int
+mend_row(void *arg, const struct transcript_row *row)
+{
+	struct mending *m = arg;
+
+	if (row->offset < m->end || row->length > m->size ||
+	    row->offset > m->size - row->length) {
+		if (m->nlost == sizeof(m->lost) / sizeof(m->lost[0]))
+			return (1);
+		m->lost[m->nlost++] = row->serial;
+		return (0);
+	}
+	if (row->offset > m->end)
+		(void)erase(m->fd, m->end, row->offset - m->end);
+	m->end = row->offset + row->length;
+	return (0);
+}
+
+/* A file is cut to what the index knows, and rows beyond it go. */
+static int
+mend_block(uint64_t block)
+{
+	struct mending m;
+	struct stat st;
+	int r;
+
+	do {
+		memset(&m, 0, sizeof(m));
+		if ((m.fd = block_open(block, O_RDWR)) != -1 &&
+		    fstat(m.fd, &st) == 0)
+			m.size = (uint64_t)st.st_size;
+		r = store_transcripts_placed(block * TRANSCRIPT_BLOCK,
+		    (block + 1) * TRANSCRIPT_BLOCK, mend_row, &m);
+		if (r == 0 && m.nlost > 0) {
+			log_warnx("transcripts: %zu are in the index and not "
+			    "on the disk", m.nlost);
+			r = store_transcripts_delete(m.lost, m.nlost);
+		} else if (r == 0 && m.fd != -1 && m.size > m.end &&
+		    !WITHOUT(transcript_mend)) {
+			log_info("transcripts: %" PRIu64 " bytes that were "
+			    "being written are cut", m.size - m.end);
+			r = ftruncate(m.fd, (off_t)m.end);
+		}
+		if (m.fd != -1)
+			close(m.fd);
+	} while (r == 0 && m.nlost > 0);
+	return (r);
+}
+
+/* Files without any row go as a whole. */
+static int
+mend_files(void)
+{
+	struct dirent *entry;
+	uint64_t block;
+	int64_t n;
+	DIR *d;
+	int fd;
+
+	if ((fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1 ||
+	    (d = fdopendir(fd)) == NULL) {
+		log_warn("transcripts");
+		return (-1);
+	}
+	while ((entry = readdir(d)) != NULL) {
+		if (name_block(entry->d_name, &block) == -1)
+			continue;
+		n = store_transcripts_within(block * TRANSCRIPT_BLOCK,
+		    (block + 1) * TRANSCRIPT_BLOCK);
+		if (n == 0 && unlinkat(dir, entry->d_name, 0) == -1)
+			log_warn("transcripts/%s", entry->d_name);
+	}
+	closedir(d);
+	return (0);
+}
+
+/* The blocks that rows are in, in turn. */
+static int
+next_row(void *arg, const struct transcript_row *row)
+{
+	*(uint64_t *)arg = row->serial;
+	return (1);
+}
+
+static int
+mend_rows(void)
+{
+	uint64_t after = 0, serial;
+
+	for (;;) {
+		serial = 0;
+		if (store_transcripts(after, 1, next_row, &serial) == -1)
+			return (-1);
+		if (serial == 0)
+			return (0);
+		if (mend_block(block_of(serial)) == -1)
+			return (-1);
+		after = (block_of(serial) + 1) * TRANSCRIPT_BLOCK - 1;
+	}
+}
+
+int
+transcript_open(int dirfd)
+{
+	uint64_t count;
+
+	transcript_close();
+	if (dirfd == -1)
+		return (0);
+	if ((mkdirat(dirfd, "transcripts", 0700) == -1 && errno != EEXIST) ||
+	    (dir = openat(dirfd, "transcripts", O_RDONLY | O_DIRECTORY |
+	    O_CLOEXEC | O_NOFOLLOW)) == -1 ||
+	    (!WITHOUT(transcript_modes) && fchmod(dir, 0700) == -1)) {
+		log_warn("transcripts");
+		return (-1);
+	}
+	if (mend_rows() == -1 || mend_files() == -1 ||
+	    store_transcripts_sum(&count, &total) == -1) {
+		log_warnx("transcripts: files and index can not be compared");
+		return (-1);
+	}
+	return (0);
+}
+
+void
+transcript_close(void)
+{
+	if (dir != -1)
+		close(dir);
+	dir = -1;
+	total = 0;
+	failing = 0;
+}
+
+uint64_t
+transcript_bytes(void)
+{
+	return (total);
+}
+
+/* ---- keeping ---- */
+
+/* Appends at the end, or leaves the file as it was. */
+static int
+append(int fd, const char *record, const uint8_t *bytes, size_t size,
+    struct transcript_row *row)
+{
+	struct stat st;
+	int saved;
+
+	if (fstat(fd, &st) == -1)
+		return (-1);
+	row->offset = (uint64_t)st.st_size;
+	row->record = strlen(record) + 1;
+	row->length = row->record + size + 1;
+	if (write_all(fd, record, row->record - 1) == 0 &&
+	    write_all(fd, "\n", 1) == 0 && write_all(fd, bytes, size) == 0 &&
+	    write_all(fd, "\n", 1) == 0 && store_transcript_add(row) == 0)
+		return (0);
+	saved = errno;
+	if (ftruncate(fd, st.st_size) == -1)
+		log_warn("transcripts: cutting");
+	errno = saved;
+	return (-1);
+}
+
+/* Once, and not for each call of a full disk's. */
+static void
+failed(const char *why)
+{
+	if (!failing)
+		log_warnx("transcripts can not be written (%s); calls go on "
+		    "without", why);
+	failing = 1;
+}
+
+int
+transcript_store(const struct call_row *call, const char *record,
+    const uint8_t *bytes, size_t size)
+{
+	struct transcript_row row = { .serial = call->serial };
+	int fd, r;
+
+	if (dir == -1 || call->serial == 0 || WITHOUT(transcript_kept))
+		return (-1);
+	if (bytes != NULL && (memchr(bytes, '\n', size) != NULL ||
+	    memchr(bytes, '\0', size) != NULL))
+		return (-1);
+	strlcpy(row.call, call->id, sizeof(row.call));
+	strlcpy(row.tool, call->tool, sizeof(row.tool));
+	row.time = wall_us();
+	if ((fd = block_open(block_of(call->serial), O_WRONLY | O_APPEND |
+	    O_CREAT)) == -1) {
+		failed(strerror(errno));
+		return (-1);
+	}
+	if ((r = append(fd, record, bytes, bytes != NULL ? size : 0, &row)) ==
+	    -1)
+		failed(strerror(errno));
+	close(fd);
+	if (r == -1)
+		return (-1);
+	if (failing)
+		log_info("transcripts can be written again");
+	failing = 0;
+	total += row.length;
+	return (0);
+}
+
+/* ---- reading ---- */
+
+/* The bytes of a row, or NULL; a power cut may have left others there. */
+static char *
+row_read(const struct transcript_row *row)
+{
+	char *text = NULL;
+	int fd;
+
+	if (row->length > TRANSCRIPT_MAX + AUDIT_LINE_MAX ||
+	    row->record == 0 || row->record >= row->length ||
+	    (fd = block_open(block_of(row->serial), O_RDONLY)) == -1)
+		return (NULL);
+	if ((text = malloc((size_t)row->length)) == NULL ||
+	    pread(fd, text, (size_t)row->length, (off_t)row->offset) !=
+	    (ssize_t)row->length || text[0] != '{' ||
+	    text[row->record - 1] != '\n' || text[row->length - 1] != '\n' ||
+	    memchr(text, '\0', (size_t)row->length) != NULL) {
+		log_warnx("transcripts: that of call %s is damaged",
+		    row->call);
+		free(text);
+		text = NULL;
+	}
+	close(fd);
+	return (text);
+}
+
+int
+transcript_read(uint64_t serial, const char *record, int alone,
+    struct enc *to)
+{
+	struct transcript_row row;
+	char *text;
+
+	if (dir == -1 || store_transcript(serial, &row) != 1 ||
+	    (text = row_read(&row)) == NULL)
+		return (0);
+	if (record != NULL) {
+		enc_raw(to, record, strlen(record));
+		enc_u8(to, '\n');
+	} else
+		enc_raw(to, text, (size_t)row.record);
+	if (alone)
+		enc_u8(to, '\n');
+	else
+		enc_raw(to, text + row.record,
+		    (size_t)(row.length - row.record));
+	free(text);
+	return (1);
+}
+
+/* ---- removing ---- */
+
+/* The rows have gone; what is left of them are bytes nobody finds. */
+static void
+block_clear(uint64_t block, const struct transcript_row *rows, size_t n)
+{
+	char name[NAME_SIZE];
+	size_t i;
+	int fd;
+
+	block_name(block, name);
+	if (store_transcripts_within(block * TRANSCRIPT_BLOCK,
+	    (block + 1) * TRANSCRIPT_BLOCK) == 0) {
+		if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
+			log_warn("transcripts/%s", name);
+		return;
+	}
+	if ((fd = block_open(block, O_RDWR)) == -1)
+		return;
+	for (i = 0; i < n; i++) {
+		if (erase(fd, rows[i].offset, rows[i].length) == -1)
+			log_warn("transcripts/%s", name);
+	}
+	close(fd);
+}
+
+int
+transcript_remove(const struct transcript_row *rows, size_t n)
+{
+	uint64_t *serials;
+	size_t i, k;
+	int r;
+
+	if ((serials = calloc(n, sizeof(*serials))) == NULL)
+		fatal("transcripts");
+	for (i = 0; i < n; i++)
+		serials[i] = rows[i].serial;
+	r = store_transcripts_delete(serials, n);
+	free(serials);
+	if (r == -1)
+		return (-1);
+	for (i = 0; i < n; i = k) {
+		for (k = i; k < n && block_of(rows[k].serial) ==
+		    block_of(rows[i].serial); k++)
+			total -= rows[k].length;
+		block_clear(block_of(rows[i].serial), rows + i, k - i);
+	}
+	return (0);
+}
