@@ -203,7 +203,20 @@ ROW(COMMITTED,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 ROW(RELOAD,	CH_CONTROL, DIR_DOWN, 6, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* MANAGE u32 request, u64 handle, u8 what (MANAGE_*), u32 timeout ms:	\
  *   an operator with the right "manage" asks */				\
-ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for MCP -------------------------------------- */ \
+/* SEAL_KEY 32 bytes: the first message of each channel, the same key as	\
+ *   long as the state is there */					\
+ROW(SEAL_KEY,	CH_AGENT, DIR_DOWN, 32, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* OPEN_NAMED u32 request, u64 handle, S name, S profile, S workspace,	\
+ *   S preset: the principal's session of that name, or a new one	\
+ *   (owner: the peer) */						\
+ROW(OPEN_NAMED,	CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* END_NAMED u32 request, u64 handle, S name: none of it from now on */	\
+ROW(END_NAMED,	CH_AGENT, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* TOOLS_FOR u32 request, u64 handle, S session, S preset: the tools of	\
+ *   QUERY_TOOLS that one of these (or neither: "") leaves */		\
+ROW(TOOLS_FOR,	CH_AGENT, DIR_UP, 12, 2, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 

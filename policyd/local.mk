@@ -2,7 +2,7 @@
 
 noinst_LIBRARIES += policyd/libpolicyd.a
 policyd_libpolicyd_a_SOURCES = \
-	policyd/agent.c \
+	policyd/agent.c policyd/agent.h \
 	policyd/api.c policyd/api.h \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
 	policyd/budget.c policyd/budget.h \
@@ -13,12 +13,14 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/drain.c policyd/drain.h \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
+	policyd/named.c policyd/named.h \
 	policyd/neuron.c policyd/neuron.h \
 	policyd/operator.c \
 	policyd/peer.c policyd/peer.h \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/session.c policyd/session.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
