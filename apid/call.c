@@ -11,6 +11,7 @@
 #include "feed.h"
 #include "json.h"
 #include "log.h"
+#include "mcp.h"
 #include "output.h"
 #include "policy.h"
 #include "proc.h"
@@ -320,9 +321,14 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 		/* The one that would have taken the output is gone. */
 		if (call->wants_events)
 			call->consumer_state = CONSUMER_LEFT;
+		/* Its handle is, too: so not as the principal's own wish. */
+		if (call->with_asker)
+			policy_stop(call->handle, STOP_READER_GONE, call->id);
 		return;
 	}
-	if (call->wants_events)
+	if (c->dress != NULL)
+		c->dress->call(c, c->dress_arg, call);
+	else if (call->wants_events)
 		stream_call(c, call, 0);
 	else
 		result_wait(c, call, call->wait_ms);
@@ -402,6 +408,8 @@ call_finish(struct call *call)
 	recharge(call, kept_bytes(&call->kept) + call->ring.bytes + OVERHEAD);
 	call_event(call, EVENT_FINISHED, strdup(call->record));
 	result_wake(call);
+	if (call->mcp != NULL)
+		mcp_call_finished(call);
 	if (over && call->session != NULL)
 		session_ended(call->session_id);
 	(void)make_room(0, call);

@@ -18,6 +18,7 @@ struct conn;
 struct feed;
 struct reader;
 struct request;
+struct mcp;
 struct session;
 struct waiter;
 
@@ -63,6 +64,7 @@ struct call {
 
 	/* How the asker wants to be answered. */
 	int			 wants_events;
+	int			 with_asker;	/* ends when the asker leaves */
 	uint32_t		 wait_ms;
 
 	/* Output. */
@@ -79,6 +81,7 @@ struct call {
 	uint64_t		 charge;	/* against output-kept-all */
 
 	struct feed		*feed;		/* streamed stdin, or NULL */
+	struct mcp		*mcp;		/* a tools/call that waits, or NULL */
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */

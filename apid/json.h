@@ -17,6 +17,8 @@
  * in the number of its values.  NULL after filling bad.
  */
 json_t	*json_read(const char *, size_t, struct http_bad *);
+/* The same of any value. */
+json_t	*json_read_any(const char *, size_t, struct http_bad *);
 
 /* Compact, with a NUL; NULL when memory is out (or text is not UTF-8). */
 char	*json_text(const json_t *);

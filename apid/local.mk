@@ -16,6 +16,15 @@ apid_libapid_a_SOURCES = \
 	apid/json.c apid/json.h \
 	apid/kept.c apid/kept.h \
 	apid/listen.c \
+	apid/mcp.c apid/mcp.h apid/mcp_internal.h \
+	apid/mcp_answer.c \
+	apid/mcp_call.c \
+	apid/mcp_era.c \
+	apid/mcp_host.c \
+	apid/mcp_read.c apid/mcp_read.h \
+	apid/mcp_result.c \
+	apid/mcp_session.c \
+	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h \
 	apid/request.c apid/request.h \
@@ -25,15 +34,16 @@ apid_libapid_a_SOURCES = \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/routes.c apid/routes.h \
+	apid/seal.c apid/seal.h \
 	apid/stream.c apid/stream.h \
 	apid/text.c apid/text.h \
 	apid/tools.c apid/tools.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(JANSSON_CFLAGS)
+	$(JANSSON_CFLAGS) $(LIBMD_CFLAGS)
 
 apid_apid_SOURCES = apid/apid.c
 apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
-apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 dist_man_MANS += man/myelin-api.7
@@ -47,7 +57,7 @@ tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
 tests_fake_policyd_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid
-APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mcp.h"
 #include "routes.h"
 #include "without.h"
 
@@ -58,7 +59,9 @@ static const struct route routes[] = {
 	{ "POST", "/v1/calls/{c}/cancel", ON_AGENT, BODY_EMPTY, 0, NULL,
 	    route_call_cancel },
 	{ "POST", "/v1/calls/{c}/stdin", ON_AGENT, BODY_RAW, 0, feeding,
-	    route_call_stdin }
+	    route_call_stdin },
+	{ "POST", "/mcp", ON_AGENT, BODY_ANY, 0, NULL, route_mcp_post },
+	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete }
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 
@@ -141,7 +144,8 @@ check_body(struct conn *c)
 		    (unsigned long long)most);
 		return (-1);
 	}
-	if (c->route->body != BODY_RAW && h->type != HTTP_TYPE_JSON) {
+	if (c->route->body != BODY_RAW && c->route->body != BODY_ANY &&
+	    h->type != HTTP_TYPE_JSON) {
 		conn_error(c, API_BAD_REQUEST,
 		    "Content-Type: application/json is needed");
 		return (-1);
@@ -167,6 +171,8 @@ route_find(struct conn *c)
 			r = &routes[i];
 	}
 	c->route = r;
+	if (known && strcmp(c->head.path, "/mcp") == 0 && !mcp_guard(c))
+		return (-1);
 	if (r == NULL) {
 		/* Only now: what the path has no route for has no body. */
 		if (known)

@@ -5,6 +5,7 @@
 #ifndef APID_TOOLS_H
 #define APID_TOOLS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 struct slice;
@@ -21,5 +22,7 @@ void	tools_abort(void);
  */
 char	*tools_merge(const char *json, size_t n, size_t *size);
 void	tools_free_text(char *);
+/* The declaration of a tool, or NULL; it stays ours. */
+json_t	*tools_find(const char *name);
 
 #endif

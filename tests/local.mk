@@ -100,7 +100,8 @@ check_PROGRAMS += tests/takeover/apid tests/takeover/judged \
 tests_takeover_apid_SOURCES = apid/apid.c $(TAKEOVER_SOURCES)
 tests_takeover_apid_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_apid_LDFLAGS = $(TAKEOVER_LINK)
-tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+	$(LIBMD_LIBS)
 tests_takeover_judged_SOURCES = judged/judged.c $(TAKEOVER_SOURCES)
 tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_judged_LDFLAGS = $(TAKEOVER_LINK)
