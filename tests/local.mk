@@ -4,7 +4,7 @@ EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
 	tests/without.tsv tests/static.supp contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
-	tests/fuzz/corpus
+	tests/fuzz/corpus tests/mcp
 
 # The packaging goes along where it is; what a build of it left does not.
 dist-hook:
