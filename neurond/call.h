@@ -43,6 +43,7 @@ struct call {
 	int		 code;
 	int		 sig;
 	uint32_t	 leftovers;
+	int		 killed;	/* its leaf was, as a whole */
 	uint64_t	 peak;
 	struct cg_counts before;
 	struct event	*clock;
