@@ -64,7 +64,8 @@ json_read_any(const char *p, size_t size, struct http_bad *bad)
 	if (!within_bounds(p, size, bad))
 		return (NULL);
 	bad->code = API_BAD_REQUEST;
-	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, &error);
+	j = json_loadb(p, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
+	    &error);
 	if (j == NULL)
 		(void)snprintf(bad->why, sizeof(bad->why),
 		    "the body is not JSON that is taken here: line %d, "

@@ -50,6 +50,7 @@ struct post {
 	char			*body;
 	size_t			 len;
 	int64_t			 begun;		/* ms */
+	int64_t			 not_before;	/* ms */
 
 	/* What the message says; root is NULL if it is no JSON. */
 	json_t			*root;
@@ -113,6 +114,8 @@ void	mcp_put_failure(struct bridge *, struct post *, const char *fmt, ...)
 	    __attribute__((__format__(__printf__, 3, 4)));
 /* The service's answer to a message, which is whole. */
 void	mcp_put_answer(struct bridge *, struct post *);
+/* 1 if it is an answer to the message, and no refusal to hear it. */
+int	mcp_is_answer(const struct post *);
 
 /* ---- mcp_headers.c ---- */
 

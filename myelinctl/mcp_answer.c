@@ -119,15 +119,23 @@ after_initialize(struct bridge *b, const struct post *post)
 	json_decref(json);
 }
 
+int
+mcp_is_answer(const struct post *post)
+{
+	const struct api_body *got = &post->got;
+
+	return (got->len >= strlen(ANSWER) &&
+	    memcmp(got->p, ANSWER, strlen(ANSWER)) == 0 &&
+	    memchr(got->p, '\n', got->len) == NULL);
+}
+
 void
 mcp_put_answer(struct bridge *b, struct post *post)
 {
 	const struct http_response *r = &post->link->conn.r;
 	struct api_body *got = &post->got;
 
-	if (got->len < strlen(ANSWER) ||
-	    memcmp(got->p, ANSWER, strlen(ANSWER)) != 0 ||
-	    memchr(got->p, '\n', got->len) != NULL) {
+	if (!mcp_is_answer(post)) {
 		if (r->status >= 300 || got->len > 0)
 			put_refusal(b, post);
 		else if (post->id != NULL)

@@ -232,6 +232,11 @@ mcp_start(struct bridge *b)
 
 	/* What must_wait adds comes behind, and has its turn here too. */
 	for (post = TAILQ_FIRST(&b->posts); post != NULL; post = next) {
+		if (post->state != POST_SENT && post->not_before > mcp_now()) {
+			wait = AGAIN_MS;
+			next = TAILQ_NEXT(post, entry);
+			continue;
+		}
 		if (post->state == POST_SENT || b->nsent >= MCP_POSTS_MAX ||
 		    must_wait(b, post)) {
 			next = TAILQ_NEXT(post, entry);
@@ -314,6 +319,26 @@ session_done(struct bridge *b, struct post *post)
 	json_decref(json);
 }
 
+static void
+ready_again(struct bridge *b, struct post *post)
+{
+	post->state = POST_READY;
+	post->got.len = 0;
+	b->nsent--;
+}
+
+/* A part of the service is being started: nothing of it was done. */
+static int
+too_soon(struct bridge *b, struct post *post)
+{
+	if (post->link->conn.r.status != 503 || mcp_is_answer(post) ||
+	    mcp_now() - post->begun >= MCP_RETRY_MS)
+		return (0);
+	ready_again(b, post);
+	post->not_before = mcp_now() + AGAIN_MS;
+	return (1);
+}
+
 /*
  * The session that the call was for is over, and the call did not run.  After
  * a restart of the service that is nobody's doing, and the call goes to a new
@@ -331,9 +356,7 @@ session_over(struct bridge *b, struct post *post)
 		    "the next one begins", b->id);
 		post->again = 1;
 		post->begun = mcp_now();
-		post->state = POST_READY;
-		b->nsent--;
-		post->got.len = 0;
+		ready_again(b, post);
 		return (1);
 	}
 	mcp_put_failure(b, post, "The session %s is over: it was ended, or "
@@ -348,12 +371,14 @@ post_done(struct bridge *b, struct post *post)
 {
 	struct link *link = post->link;
 
-	if (post->kind == POST_OPEN) {
-		session_done(b, post);
-	} else if (session_over(b, post)) {
+	if (too_soon(b, post) ||
+	    (post->kind == POST_MESSAGE && session_over(b, post))) {
 		post->link = NULL;
 		link_put(b, link);
 		return;
+	}
+	if (post->kind == POST_OPEN) {
+		session_done(b, post);
 	} else if (!post->answered && !post->dropped) {
 		mcp_put_answer(b, post);
 	}
@@ -372,10 +397,8 @@ post_lost(struct bridge *b, struct post *post)
 	if (post->kind == POST_OPEN) {
 		mcp_link_close(b, post->link);
 		post->link = NULL;
-		post->state = POST_READY;
 		post->begun = mcp_now();
-		post->got.len = 0;
-		b->nsent--;
+		ready_again(b, post);
 		return;
 	}
 	if (!post->answered)
