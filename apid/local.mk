@@ -61,7 +61,8 @@ APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
-	tests/unit/check_apid_output tests/unit/check_apid_request
+	tests/unit/check_apid_output tests/unit/check_apid_request \
+	tests/unit/check_mcp
 tests_unit_check_http_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_http_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_text_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
@@ -70,17 +71,24 @@ tests_unit_check_apid_output_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_output_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_request_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_request_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_mcp_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_mcp_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request
+noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
+	tests/fuzz/fuzz_mcp
 tests_fuzz_fuzz_http_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_http_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_json_request_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_json_request_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_json_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_mcp_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_mcp_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_mcp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
 EXTRA_DIST += tests/system/test_apid.py \
-	tests/fuzz/corpus/http tests/fuzz/corpus/json_request
+	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
+	tests/fuzz/corpus/mcp

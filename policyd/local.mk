@@ -48,6 +48,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_store
@@ -69,6 +70,10 @@ tests_unit_check_policyd_calls_SOURCES = \
 	tests/unit/check_policyd_calls.c $(POLICYD_RIG)
 tests_unit_check_policyd_calls_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_calls_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_named_SOURCES = \
+	tests/unit/check_policyd_named.c $(POLICYD_RIG)
+tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_named_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
