@@ -341,6 +341,13 @@ mcp_leave(struct mcp *m)
 	detach(m);
 }
 
+static int
+same_session(const struct mcp *a, const struct mcp *b)
+{
+	return (strcmp(a->session.name, b->session.name) == 0 &&
+	    strcmp(a->conn->who, b->conn->who) == 0);
+}
+
 /*
  * Ids are chosen by clients, who all count from the same number: one means
  * something beside its session and principal only.
@@ -356,8 +363,7 @@ mcp_cancel(struct mcp *m)
 	TAILQ_FOREACH(other, &mcps, entry) {
 		if (other == m || !other->has_request ||
 		    other->era != MCP_LEGACY ||
-		    strcmp(other->session.name, m->session.name) != 0 ||
-		    strcmp(other->conn->who, m->conn->who) != 0 ||
+		    (!same_session(other, m) && !WITHOUT(mcp_ids)) ||
 		    !json_equal(other->message.id, id))
 			continue;
 		if (other->call != NULL)
