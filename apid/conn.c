@@ -77,6 +77,12 @@ drop_body(struct conn *c)
 	c->body_counted = 0;
 }
 
+void
+conn_body_done(struct conn *c)
+{
+	drop_body(c);
+}
+
 static void
 undress(struct conn *c)
 {

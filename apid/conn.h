@@ -138,6 +138,9 @@ void	conn_set_dress(struct conn *, const struct conn_dress *, void *);
 /* A line more in the answer's head; the value is ours, or checked. */
 void	conn_header(struct conn *, const char *name, const char *value);
 
+/* The request's body is not needed any more, before it is answered. */
+void	conn_body_done(struct conn *);
+
 /* Tells a client that waits for it to send its body. */
 void	conn_continue(struct conn *);
 

@@ -32,6 +32,7 @@ dressed_end(void *arg)
 	TAILQ_REMOVE(&mcps, m, entry);
 	if (m->has_request)
 		request_free(&m->request);
+	json_decref(m->tool);
 	mcp_message_free(&m->message);
 	free(m);
 }

@@ -101,7 +101,8 @@ read_call(struct mcp *m, struct mcp_problem *p)
 		bad_params(p, "name is not a string");
 		return (NULL);
 	}
-	m->tool = tools_find(json_string_value(name));
+	/* A reload may bring others while the call runs. */
+	m->tool = json_incref(tools_find(json_string_value(name)));
 	if (m->tool == NULL || strlen(json_string_value(name)) !=
 	    json_string_length(name)) {
 		(void)mcp_problem(p, 200, RPC_BAD_PARAMS,
@@ -290,6 +291,10 @@ mcp_call_begun(struct conn *c, void *arg, struct call *call)
 
 	m->call = call;
 	call->mcp = m;
+	/* What was asked is asked, and may be large: the call may take long. */
+	conn_body_done(c);
+	request_free(&m->request);
+	(void)json_object_del(m->message.params, "arguments");
 	conn_hold(c, &wait_ops, m);
 	if ((m->timer = evtimer_new(proc_base(), on_timer, m)) == NULL)
 		fatalx("memory");

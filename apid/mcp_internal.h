@@ -28,7 +28,7 @@ struct mcp {
 	struct request		 request;
 	int			 has_request;
 	char			 in[ID_SIZE];	/* Myelin-Session, or "" */
-	const json_t		*tool;		/* its declaration */
+	json_t			*tool;		/* its declaration */
 	struct call		*call;		/* once it has its id */
 	int			 cancelled;	/* before that */
 	json_t			*token;		/* progressToken, or NULL */

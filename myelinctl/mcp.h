@@ -97,7 +97,7 @@ int64_t	mcp_now(void);
 void	mcp_line(struct bridge *, char *line, size_t len);
 /* Sends what can be sent; returns ms until it must be called again, or -1. */
 int	mcp_start(struct bridge *);
-/* Reads and writes what can be; 1 if the post is over and gone. */
+/* Reads and writes what can be; the post may be over and gone then. */
 void	mcp_post_io(struct bridge *, struct post *, short revents);
 void	mcp_post_free(struct bridge *, struct post *);
 void	mcp_link_close(struct bridge *, struct link *);

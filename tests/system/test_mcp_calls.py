@@ -390,6 +390,21 @@ class Restart(unittest.TestCase):
             self.assertEqual(texts(mcp.call("bash", {
                 "command": "ls -A"})), ["[no output]"])
 
+    def test_a_reload_beneath_a_call(self):
+        with Instance() as i:
+            mcp = Mcp(i)
+            body, h = mcp.modern_message("tools/call", {
+                "name": "bash", "arguments": {"command":
+                                              "sleep 1.5; echo whole"}})
+            c = mcp.send(body, h)
+            wait_for(lambda: any(s["state"] == "running" for s in
+                                 i.get("/v1/calls")[1]["calls"]), 10)
+            for n in range(2, 4):
+                i.process.send_signal(signal.SIGHUP)
+                wait_for(lambda: i.status()["reload"]["generation"] == n, 10)
+            r = json.loads(c.getresponse().read())["result"]
+            self.assertEqual(texts(r), ["whole\n"])
+
     def test_calls_are_told(self):
         with Instance() as i:
             mcp = Mcp(i)
