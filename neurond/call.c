@@ -77,39 +77,16 @@ call_free(struct call *c)
 	free(c);
 }
 
-/*
- * A leaf that was killed is not used again: Linux from 6.14 on kills what is
- * cloned into it by CLONE_INTO_CGROUP, since it takes the number of kills of
- * the parent's cgroup for the one that the child's had before.
- */
-static int
-renew_leaf(const struct call *c)
-{
-	struct neuron *n = c->neuron;
-
-	if (c->leaf == -1 || !c->killed)
-		return (0);
-	n->cpu[c->leaf] = 0;
-	return (cg_renew_leaf(&n->slot->cg, n->slot->kuid,
-	    (unsigned)c->leaf));
-}
-
 /* Says how it ended; the next one may have its leaf. */
 static void
 finish(struct call *c)
 {
 	struct neuron *n = c->neuron;
-	int renewed;
 
 	FAULT("run.drained");
 	call_report(c);
 	FAULT("run.reported");
-	renewed = renew_leaf(c);
 	call_free(c);
-	if (renewed == -1) {
-		neuron_end(n, GONE_LOST, "a call's cgroup can not be renewed");
-		return;
-	}
 	if (n->state == NEURON_UP_)
 		calls_start(n);
 }
@@ -143,7 +120,6 @@ drain(struct call *c)
 		c->leftovers = WITHOUT(leftover_count) ? 0 :
 		    (uint32_t)cg_processes(leaf_fd(c));
 	(void)cg_kill(leaf_fd(c));
-	c->killed = 1;
 	c->wait = c->wait == 0 ? 1 : c->wait < 32 ? c->wait * 2 : 32;
 	c->waited += c->wait;
 	set_clock(c, c->wait);
@@ -175,7 +151,6 @@ static void
 kill_leaf(struct call *c)
 {
 	(void)cg_kill(leaf_fd(c));
-	c->killed = 1;
 	FAULT("run.killed");
 	c->stage = STAGE_GIVE_UP;
 	set_clock(c, GIVE_UP);

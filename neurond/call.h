@@ -43,7 +43,6 @@ struct call {
 	int		 code;
 	int		 sig;
 	uint32_t	 leftovers;
-	int		 killed;	/* its leaf was, as a whole */
 	uint64_t	 peak;
 	struct cg_counts before;
 	struct event	*clock;

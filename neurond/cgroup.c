@@ -361,20 +361,6 @@ remove_dir(int parent, const char *name, int *fd)
 	return (0);
 }
 
-int
-cg_renew_leaf(struct cg_neuron *cg, uint32_t kuid, unsigned leaf)
-{
-	char name[16];
-
-	leaf_name(leaf, name);
-	if (remove_dir(cg->v2, name, &cg->leaf[leaf]) == -1)
-		return (-1);
-	cg->leaf[leaf] = make_dir(cg->v2, name);
-	if (cg->leaf[leaf] == -1)
-		return (-1);
-	return (fchownat(cg->leaf[leaf], "cgroup.procs", kuid, kuid, 0));
-}
-
 /* May be called again after EBUSY: what is gone is no error. */
 int
 cg_remove(const struct cg_base *base, struct cg_neuron *cg)

@@ -82,8 +82,6 @@ int	cg_make(const struct cg_base *, struct cg_neuron *, const char *name,
 	    uint32_t kuid, unsigned leaves);
 /* More leaves for one that has fewer. */
 int	cg_leaves(struct cg_neuron *, uint32_t kuid, unsigned leaves);
-/* An empty leaf is removed and made anew.  0, or -1 with errno. */
-int	cg_renew_leaf(struct cg_neuron *, uint32_t kuid, unsigned leaf);
 /* Writes the limits of a profile.  *failed names the file. */
 int	cg_limit(const struct cg_base *, const struct cg_neuron *,
 	    const struct limits *, const char **failed);

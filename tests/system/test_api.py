@@ -372,16 +372,6 @@ class Budgets(unittest.TestCase):
             self.assertEqual(status, 429, body)
             self.assertIn("4", body["error"]["message"])
 
-    def test_a_neuron_serves_on_after_calls_that_were_killed(self):
-        session = self.i.session()
-        for how in ("sleep 100 & echo left", "sleep 100; echo late",
-                    "kill -9 $$"):
-            for _ in range(3):
-                self.i.bash(how, session=session, timeout_ms=1000)
-                r = self.i.bash("echo on", session=session)
-                self.assertEqual((r["state"], r["stdout"]),
-                                 ("completed", "on\n"), r["error"])
-
 
 class Identity(unittest.TestCase):
     CONFIG = """
