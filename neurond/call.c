@@ -82,13 +82,25 @@ static void
 finish(struct call *c)
 {
 	struct neuron *n = c->neuron;
+	unsigned leaf = (unsigned)c->leaf;
+	int killed = c->leaf != -1 && c->killed;
 
 	FAULT("run.drained");
 	call_report(c);
 	FAULT("run.reported");
 	call_free(c);
-	if (n->state == NEURON_UP_)
-		calls_start(n);
+	if (n->state != NEURON_UP_)
+		return;
+	if (killed && !WITHOUT(leftover_kill)) {
+		n->cpu[leaf] = 0;
+		if (cg_leaf_again(&n->slot->cg, n->slot->kuid, leaf) == -1) {
+			log_warn("neuron %s: a leaf", n->id);
+			neuron_end(n, GONE_LOST, "a call's cgroup could not "
+			    "be made again");
+			return;
+		}
+	}
+	calls_start(n);
 }
 
 static void
@@ -119,6 +131,7 @@ drain(struct call *c)
 	if (c->waited == 0)
 		c->leftovers = WITHOUT(leftover_count) ? 0 :
 		    (uint32_t)cg_processes(leaf_fd(c));
+	c->killed = 1;
 	(void)cg_kill(leaf_fd(c));
 	c->wait = c->wait == 0 ? 1 : c->wait < 32 ? c->wait * 2 : 32;
 	c->waited += c->wait;
@@ -150,6 +163,7 @@ send_signal(struct call *c, int sig)
 static void
 kill_leaf(struct call *c)
 {
+	c->killed = 1;
 	(void)cg_kill(leaf_fd(c));
 	FAULT("run.killed");
 	c->stage = STAGE_GIVE_UP;

@@ -38,6 +38,7 @@ struct call {
 	enum call_state	 state;
 	uint32_t	 run;
 	int		 leaf;		/* -1 before it runs */
+	int		 killed;	/* the leaf was */
 	unsigned	 cause;		/* enum end_cause: what we did, or 0 */
 	unsigned	 flags;		/* ENDED_F_* */
 	int		 code;

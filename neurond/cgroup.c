@@ -267,6 +267,17 @@ make_dir(int parent, const char *name)
 	    O_CLOEXEC));
 }
 
+static int
+remove_dir(int parent, const char *name, int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+	if (unlinkat(parent, name, AT_REMOVEDIR) == -1 && errno != ENOENT)
+		return (-1);
+	return (0);
+}
+
 static void
 clear(struct cg_neuron *cg)
 {
@@ -286,21 +297,37 @@ leaf_name(unsigned i, char name[16])
 	snprintf(name, 16, "c%u", i % 1000);
 }
 
-int
-cg_leaves(struct cg_neuron *cg, uint32_t kuid, unsigned leaves)
+static int
+make_leaf(struct cg_neuron *cg, uint32_t kuid, unsigned i)
 {
 	char name[16];
 	int fd;
 
-	for (; cg->nleaves < leaves; cg->nleaves++) {
-		leaf_name(cg->nleaves, name);
-		if ((fd = make_dir(cg->v2, name)) == -1)
+	leaf_name(i, name);
+	if ((fd = make_dir(cg->v2, name)) == -1)
+		return (-1);
+	cg->leaf[i] = fd;
+	return (fchownat(fd, "cgroup.procs", kuid, kuid, 0));
+}
+
+int
+cg_leaves(struct cg_neuron *cg, uint32_t kuid, unsigned leaves)
+{
+	for (; cg->nleaves < leaves; cg->nleaves++)
+		if (make_leaf(cg, kuid, cg->nleaves) == -1)
 			return (-1);
-		cg->leaf[cg->nleaves] = fd;
-		if (fchownat(fd, "cgroup.procs", kuid, kuid, 0) == -1)
-			return (-1);
-	}
 	return (0);
+}
+
+int
+cg_leaf_again(struct cg_neuron *cg, uint32_t kuid, unsigned leaf)
+{
+	char name[16];
+
+	leaf_name(leaf, name);
+	if (remove_dir(cg->v2, name, &cg->leaf[leaf]) == -1)
+		return (-1);
+	return (make_leaf(cg, kuid, leaf));
 }
 
 int
@@ -348,17 +375,6 @@ cg_tasks(const struct cg_base *base, const struct cg_neuron *cg, int *fds)
 		n++;
 	}
 	return (n);
-}
-
-static int
-remove_dir(int parent, const char *name, int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-	if (unlinkat(parent, name, AT_REMOVEDIR) == -1 && errno != ENOENT)
-		return (-1);
-	return (0);
 }
 
 /* May be called again after EBUSY: what is gone is no error. */

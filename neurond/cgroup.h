@@ -82,6 +82,12 @@ int	cg_make(const struct cg_base *, struct cg_neuron *, const char *name,
 	    uint32_t kuid, unsigned leaves);
 /* More leaves for one that has fewer. */
 int	cg_leaves(struct cg_neuron *, uint32_t kuid, unsigned leaves);
+/*
+ * Another directory in the place of an empty leaf that was killed.  A program
+ * that is cloned into one that ever was dies at once on Linux 6.15 and later:
+ * the clone is held against the kills of the wrong cgroup.  0, or -1.
+ */
+int	cg_leaf_again(struct cg_neuron *, uint32_t kuid, unsigned leaf);
 /* Writes the limits of a profile.  *failed names the file. */
 int	cg_limit(const struct cg_base *, const struct cg_neuron *,
 	    const struct limits *, const char **failed);

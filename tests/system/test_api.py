@@ -198,6 +198,25 @@ class Api(unittest.TestCase):
                      self.i.get(path)[1], 10)
         self.assertEqual((r["state"], r["reason"]), ("cancelled", None), r)
 
+    def test_a_session_outlives_the_kill_of_its_calls(self):
+        """Each of its leaves is as good as new afterwards."""
+        s = self.i.session()
+        for n in range(6):
+            status, call = self.i.request(
+                "POST", "/v1/sessions/%s/calls" % s,
+                {"tool": "exec", "args": {"argv": ["sleep", "100"]}})
+            path = "/v1/calls/" + call["call"]
+            wait_for(lambda: self.i.get(path)[1]["state"] == "running", 10)
+            self.i.request("POST", path + "/cancel")
+            wait_for(lambda: self.i.get(path)[1]["state"] == "cancelled", 10)
+            r = self.i.bash("sleep 100 & echo here", session=s)
+            self.assertEqual((r["state"], r["stdout"],
+                              r["leftover_processes"]),
+                             ("completed", "here\n", 1), r)
+        r = self.i.bash("echo here", session=s)
+        self.assertEqual(r["stdout"], "here\n", r)
+        self.i.request("DELETE", "/v1/sessions/" + s)
+
     def test_stdin_inline(self):
         for stdin in ("text", {"text": "text"}, {"base64": "dGV4dA=="}):
             r = self.i.call("exec", {"argv": ["cat"]}, stdin=stdin)
