@@ -392,8 +392,14 @@ static void
 post_lost(struct bridge *b, struct post *post)
 {
 	const char *why = post->link->conn.why;
+	struct link *link;
 
 	b->lost = 1;
+	/* Those that lie idle lead to the same process, as good as gone. */
+	while ((link = TAILQ_FIRST(&b->idle)) != NULL) {
+		TAILQ_REMOVE(&b->idle, link, entry);
+		mcp_link_close(b, link);
+	}
 	if (post->kind == POST_OPEN) {
 		mcp_link_close(b, post->link);
 		post->link = NULL;
