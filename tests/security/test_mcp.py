@@ -1,5 +1,6 @@
 """Hostile clients of POST /mcp: each gets the error that is listed for what
 it did, and nothing of anybody else's."""
+import contextlib
 import json
 import os
 import socket
@@ -18,6 +19,15 @@ operator user root may approve, audit, manage
 hourly 10000000
 """
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@contextlib.contextmanager
+def case(what):
+    """Names the row that failed; the test fails as a whole."""
+    try:
+        yield
+    except AssertionError as e:
+        raise AssertionError("%s: %s" % (what, str(e)[:300]))
 
 
 class Hostile(unittest.TestCase):
@@ -96,14 +106,14 @@ class Hostile(unittest.TestCase):
              1),
         )
         for body, code, ident in rows:
-            with self.subTest(body[:80]):
+            with case(body[:80]):
                 self.refused(self.mcp.raw(body, self.mcp.legacy_headers()),
                              400, code, ident)
 
     def test_content_types(self):
         for kind in (None, "text/plain", "application/x-www-form-urlencoded",
                      "text/json", "application/jsonp"):
-            with self.subTest(kind):
+            with case(kind):
                 status, _, m = self.mcp.raw(PING, kind=kind)
                 self.assertEqual(status, 415)
                 self.assertEqual(m[0]["error"]["code"],
@@ -124,7 +134,7 @@ class Hostile(unittest.TestCase):
                                  {"cursor": "A" * 4000})}
         for method, rows in legacy.items():
             for params in rows:
-                with self.subTest((method, params)):
+                with case((method, params)):
                     self.refused(self.mcp.legacy(method, params, 3), 200,
                                  -32602, 3)
         self.refused(self.mcp.legacy("tools/run", {}, 4), 200, -32601, 4)
@@ -154,7 +164,7 @@ class Hostile(unittest.TestCase):
             ({"Mcp-Name": "=?base64?YmFzaA==?="}, None),
         )
         for change, code in rows:
-            with self.subTest(change):
+            with case(change):
                 body, headers = Mcp.modern_message("tools/call", name)
                 for k, v in change.items():
                     if v is None:
@@ -181,7 +191,7 @@ class Hostile(unittest.TestCase):
     def test_versions(self):
         body, headers = Mcp.modern_message("tools/list")
         for version in ("2026-07-29", "2099-01-01", "2025-11-25", "1", ""):
-            with self.subTest(version):
+            with case(version):
                 body["params"]["_meta"] = meta(**{
                     "io.modelcontextprotocol/protocolVersion": version})
                 headers["MCP-Protocol-Version"] = version
@@ -191,7 +201,7 @@ class Hostile(unittest.TestCase):
                     "supported": [MODERN], "requested": version})
         for version in ("2025-11-26", "x", "2024-11-05", "2026-07-28 "
                         "2025-11-25"):
-            with self.subTest(version):
+            with case(version):
                 self.refused(self.mcp.raw(PING, {
                     "MCP-Protocol-Version": version}), 400, -32600, 1)
 
@@ -253,10 +263,10 @@ class Hostile(unittest.TestCase):
                ("localhost", "http://127.0.0.1"),
                ("localhost", "chrome-extension://localhost"))
         for host, origin in good:
-            with self.subTest((host, origin)):
+            with case((host, origin)):
                 self.assertEqual(self.host(host, origin)[0], 200)
         for host, origin in bad:
-            with self.subTest((host, origin)):
+            with case((host, origin)):
                 status, text = self.host(host, origin)
                 self.assertEqual(status, 403, text)
                 self.assertEqual(json.loads(text)["error"]["code"],
@@ -280,7 +290,7 @@ class Hostile(unittest.TestCase):
             "../../etc/passwd", good + ";" + good, "a" * 500,
             head + "." + "0" * 64, head + ".", head]
         for session in rows:
-            with self.subTest(session):
+            with case(session):
                 for body in (PING, dict(PING, method="tools/list"),
                              {"jsonrpc": "2.0",
                               "method": "notifications/initialized"}):
