@@ -30,6 +30,16 @@ conn_room(struct conn *c)
 	return (evbuffer_get_length(conn_output(c)) <= CONN_PENDING_MAX);
 }
 
+void
+conn_header(struct conn *c, const char *name, const char *value)
+{
+	size_t n = strlen(c->extra);
+
+	if ((size_t)snprintf(c->extra + n, sizeof(c->extra) - n,
+	    "%s: %s\r\n", name, value) >= sizeof(c->extra) - n)
+		c->extra[n] = '\0';
+}
+
 static void
 put_head(struct conn *c, int status, const char *type, int64_t length,
     unsigned retry, const char *fields)
@@ -39,9 +49,12 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
 	/* A body that nobody read can't be told from the next request. */
 	if (c->body_left > 0)
 		c->close = 1;
-	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
-	    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-	    status, http_reason(status), type);
+	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", status,
+	    http_reason(status));
+	if (type != NULL)
+		evbuffer_add_printf(out, "Content-Type: %s\r\n", type);
+	evbuffer_add_printf(out, "Cache-Control: no-store\r\n"
+	    "X-Content-Type-Options: nosniff\r\n%s", c->extra);
 	if (length >= 0)
 		evbuffer_add_printf(out, "Content-Length: %lld\r\n",
 		    (long long)length);
@@ -92,6 +105,13 @@ conn_json(struct conn *c, int status, const char *json, size_t n)
 	put_json(c, status, 0, json, n);
 }
 
+void
+conn_empty(struct conn *c, int status)
+{
+	put_head(c, status, NULL, 0, 0);
+	conn_answered(c);
+}
+
 /* Words that may quote what the client sent, cut anywhere. */
 static void
 make_ascii(char *s)
@@ -99,6 +119,21 @@ make_ascii(char *s)
 	for (; *s != '\0'; s++)
 		if ((unsigned char)*s >= 0x7f || (unsigned char)*s < ' ')
 			*s = '?';
+}
+
+/* Once: an error in making this answer is a plain one. */
+static void
+put_dressed(struct conn *c, enum api_error e, unsigned retry,
+    const char *why)
+{
+	const struct conn_dress *dress = c->dress;
+	void *arg = c->dress_arg;
+
+	if (e == API_INTERNAL)
+		log_warnx("%s %s: %s", c->head.method, c->head.path, why);
+	c->dress = NULL;
+	dress->error(c, arg, e, retry, why);
+	dress->end(arg);
 }
 
 static void
@@ -113,6 +148,10 @@ put_error(struct conn *c, enum api_error e, unsigned retry, const char *fmt,
 	(void)snprintf(id, sizeof(id), "r-%016llx",
 	    (unsigned long long)id_random64());
 	make_ascii(why);
+	if (c->dress != NULL) {
+		put_dressed(c, e, retry, why);
+		return;
+	}
 	/* The cause of a 500 is for the operator alone. */
 	if (e == API_INTERNAL)
 		log_warnx("request %s: %s %s: %s", id, c->head.method,

@@ -94,6 +94,7 @@ make_call(struct conn *c, const struct request *q,
 	call->principal = c->principal;
 	call->generation = policy_generation();
 	call->wants_events = c->head.wants_events;
+	call->with_asker = q->with_asker;
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
 	call->sink = sink;

@@ -12,6 +12,7 @@
 #include "feed.h"
 #include "json.h"
 #include "log.h"
+#include "mcp.h"
 #include "output.h"
 #include "policy.h"
 #include "proc.h"
@@ -347,10 +348,15 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 		/* The one that would have taken the output is gone. */
 		if (call->wants_events || call->sink != NULL)
 			call->consumer_state = CONSUMER_LEFT;
+		/* Its handle is, too: so not as the principal's own wish. */
+		if (call->with_asker)
+			policy_stop(call->handle, STOP_READER_GONE, call->id);
 		return;
 	}
 	if (call->sink != NULL)
 		stream_sink(c, call, call->sink);
+	else if (c->dress != NULL)
+		c->dress->call(c, c->dress_arg, call);
 	else if (call->wants_events)
 		stream_call(c, call, 0);
 	else
@@ -434,6 +440,8 @@ call_finish(struct call *call)
 	call_event(call, EVENT_FINISHED, strdup(call->record));
 	result_wake(call);
 	transcript_send(call);
+	if (call->mcp != NULL)
+		mcp_call_finished(call);
 	if (over && call->session != NULL)
 		session_ended(call->session_id, "ended");
 	(void)make_room(0, call);

@@ -19,6 +19,7 @@ struct conn;
 struct feed;
 struct reader;
 struct request;
+struct mcp;
 struct session;
 struct stream_sink;
 struct waiter;
@@ -65,6 +66,7 @@ struct call {
 
 	/* How the asker wants to be answered. */
 	int			 wants_events;
+	int			 with_asker;	/* ends when the asker leaves */
 	uint32_t		 wait_ms;
 	const struct stream_sink *sink;	/* instead of both; or NULL */
 
@@ -86,6 +88,7 @@ struct call {
 	struct body		*body;		/* its stderr; or NULL */
 	char			*shown;		/* its arguments, redacted */
 	size_t			 arguments_size;
+	struct mcp		*mcp;		/* a tools/call that waits, or NULL */
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */

@@ -78,6 +78,23 @@ drop_body(struct conn *c)
 }
 
 void
+conn_body_done(struct conn *c)
+{
+	drop_body(c);
+}
+
+static void
+undress(struct conn *c)
+{
+	const struct conn_dress *dress = c->dress;
+
+	c->dress = NULL;
+	c->extra[0] = '\0';
+	if (dress != NULL)
+		dress->end(c->dress_arg);
+}
+
+void
 conn_free(struct conn *c)
 {
 	const struct conn_ops *ops = c->ops;
@@ -85,6 +102,7 @@ conn_free(struct conn *c)
 	c->ops = NULL;
 	if (ops != NULL)
 		ops->gone(c, c->arg);
+	undress(c);
 	if (c->peer == PEER_KNOWN || c->peer == PEER_OVER)
 		policy_peer_gone(c->handle);
 	drop_body(c);
@@ -290,9 +308,17 @@ conn_release(struct conn *c)
 }
 
 void
+conn_set_dress(struct conn *c, const struct conn_dress *dress, void *arg)
+{
+	c->dress = dress;
+	c->dress_arg = arg;
+}
+
+void
 conn_answered(struct conn *c)
 {
 	conn_release(c);
+	undress(c);
 	drop_body(c);
 	c->state = CONN_FLUSH;
 	c->stalled = 0;

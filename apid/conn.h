@@ -28,6 +28,7 @@
 #define CONN_PENDING_MAX (256 * 1024)	/* bytes waiting for a client to read */
 #define CONN_TICK	15		/* s between ops->tick */
 
+struct call;
 struct conn;
 struct route;
 
@@ -40,6 +41,20 @@ struct conn_ops {
 	void	(*gone)(struct conn *, void *);
 	/* Ticks that a client may leave an answer unread; 0: a few. */
 	unsigned patience;
+};
+
+/*
+ * How the answer to a request is dressed where it is not the plain API's.
+ * Each is told at most once and then answers; end is told when the request is
+ * over, however.
+ */
+struct conn_dress {
+	/* retry: seconds, or 0 */
+	void	(*error)(struct conn *, void *, enum api_error,
+		    unsigned retry, const char *why);
+	/* The call that was asked for has its id. */
+	void	(*call)(struct conn *, void *, struct call *);
+	void	(*end)(void *);
 };
 
 enum conn_state {
@@ -85,6 +100,9 @@ struct conn {
 	/* The answer. */
 	const struct conn_ops	*ops;
 	void			*arg;
+	const struct conn_dress	*dress;
+	void			*dress_arg;
+	char			 extra[512];	/* more lines of its head */
 	int			 chunked;
 	int			 close;		/* after it */
 	uint64_t		 sent;		/* bytes the client took */
@@ -116,11 +134,20 @@ void	conn_hold(struct conn *, const struct conn_ops *, void *arg);
 /* Back to the one who answers next: no ops any more. */
 void	conn_release(struct conn *);
 
+/* Until the request is answered. */
+void	conn_set_dress(struct conn *, const struct conn_dress *, void *);
+/* A line more in the answer's head; the value is ours, or checked. */
+void	conn_header(struct conn *, const char *name, const char *value);
+
+/* The request's body is not needed any more, before it is answered. */
+void	conn_body_done(struct conn *);
+
 /* Tells a client that waits for it to send its body. */
 void	conn_continue(struct conn *);
 
 /* A whole answer.  JSON of n bytes is copied. */
 void	conn_json(struct conn *, int status, const char *, size_t n);
+void	conn_empty(struct conn *, int status);	/* without a body */
 void	conn_error(struct conn *, enum api_error, const char *, ...)
 	    __attribute__((__format__(__printf__, 3, 4)));
 /* The same with Retry-After. */

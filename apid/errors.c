@@ -30,6 +30,7 @@ static const struct {
 	{ 409, "Conflict" },
 	{ 411, "Length Required" },
 	{ 413, "Content Too Large" },
+	{ 415, "Unsupported Media Type" },
 	{ 429, "Too Many Requests" },
 	{ 500, "Internal Server Error" },
 	{ 501, "Not Implemented" },

@@ -16,6 +16,7 @@ ROW(CONFLICT,		"conflict",		409)		\
 ROW(NEURON_BUSY,	"neuron_busy",		409)		\
 ROW(LENGTH,		"length_required",	411)		\
 ROW(TOO_LARGE,		"body_too_large",	413)		\
+ROW(MEDIA_TYPE,		"unsupported_media_type", 415)		\
 ROW(TOO_MANY,		"too_many",		429)		\
 ROW(BUDGET,		"budget_exhausted",	429)		\
 ROW(INTERNAL,		"internal",		500)		\

@@ -22,7 +22,8 @@ struct reader {
 
 struct field {
 	const char	*name;
-	int		 (*fn)(struct reader *, struct span);
+	int		 (*fn)(struct reader *, struct span);	/* or NULL */
+	int		 text;		/* enum http_text, or -1 */
 };
 
 static int	bad(struct reader *, enum api_error, const char *, ...)
@@ -38,14 +39,24 @@ static int	field_last_id(struct reader *, struct span);
 
 /* The fields that mean something here.  None may come twice. */
 static const struct field fields[] = {
-	{ "Host",		field_host },
-	{ "Content-Length",	field_length },
-	{ "Transfer-Encoding",	field_transfer },
-	{ "Connection",		field_connection },
-	{ "Expect",		field_expect },
-	{ "Accept",		field_accept },
-	{ "Content-Type",	field_type },
-	{ "Last-Event-ID",	field_last_id }
+	{ "Host",		field_host,	TEXT_HOST },
+	{ "Content-Length",	field_length,	-1 },
+	{ "Transfer-Encoding",	field_transfer,	-1 },
+	{ "Connection",		field_connection, -1 },
+	{ "Expect",		field_expect,	-1 },
+	{ "Accept",		field_accept,	-1 },
+	{ "Content-Type",	field_type,	-1 },
+	{ "Last-Event-ID",	field_last_id,	-1 },
+	{ "Origin",		NULL,		TEXT_ORIGIN },
+	{ "MCP-Protocol-Version", NULL,		TEXT_MCP_VERSION },
+	{ "Mcp-Method",		NULL,		TEXT_MCP_METHOD },
+	{ "Mcp-Name",		NULL,		TEXT_MCP_NAME },
+	{ "Mcp-Session-Id",	NULL,		TEXT_MCP_SESSION },
+	{ "Myelin-Session",	NULL,		TEXT_SESSION },
+	{ "Myelin-Profile",	NULL,		TEXT_PROFILE },
+	{ "Myelin-Preset",	NULL,		TEXT_PRESET },
+	{ "Myelin-Workspace",	NULL,		TEXT_WORKSPACE },
+	{ "Myelin-Timeout",	NULL,		TEXT_TIMEOUT }
 };
 #define FIELD_HOST	0x01U
 #define FIELD_LENGTH	0x02U
@@ -227,6 +238,28 @@ field_last_id(struct reader *r, struct span value)
 /* ---- lines ---- */
 
 static int
+keep_text(struct reader *r, const struct field *f, struct span value)
+{
+	char *dst = r->head->text[f->text];
+
+	if (value.n >= HTTP_TEXT_MAX)
+		return (bad(r, API_BAD_REQUEST, "%s: over %d bytes", f->name,
+		    HTTP_TEXT_MAX - 1));
+	memcpy(dst, value.p, value.n);
+	dst[value.n] = '\0';
+	r->head->has_text |= 1U << f->text;
+	return (0);
+}
+
+static int
+take_field(struct reader *r, const struct field *f, struct span value)
+{
+	if (f->fn != NULL && f->fn(r, value) == -1)
+		return (-1);
+	return (f->text >= 0 ? keep_text(r, f, value) : 0);
+}
+
+static int
 read_field(struct reader *r, struct span line)
 {
 	struct span name, value = line;
@@ -253,7 +286,7 @@ read_field(struct reader *r, struct span line)
 			return (bad(r, API_BAD_REQUEST, "%s comes twice",
 			    fields[i].name));
 		r->seen |= 1U << i;
-		return (fields[i].fn(r, value));
+		return (take_field(r, &fields[i], value));
 	}
 	return (0);
 }
@@ -396,6 +429,13 @@ http_head_read(const uint8_t *p, size_t size, size_t *scanned,
 		return (HTTP_BAD);
 	*used = (size_t)end;
 	return (HTTP_OK);
+}
+
+const char *
+http_text(const struct http_head *head, enum http_text which)
+{
+	return ((head->has_text & (1U << which)) != 0 ? head->text[which] :
+	    NULL);
 }
 
 /* ---- the query ---- */

@@ -20,8 +20,16 @@
 #define HTTP_PATH_MAX	12544
 #define HTTP_QUERY_MAX	1024	/* the same of the query */
 #define HTTP_FIELDS_MAX	100	/* header fields */
+#define HTTP_TEXT_MAX	512	/* bytes of a field kept as text, NUL included */
 
 enum http_type { HTTP_TYPE_NONE, HTTP_TYPE_JSON, HTTP_TYPE_OTHER };
+
+/* Fields that are kept as they came: of /mcp and of what stands before it. */
+enum http_text {
+	TEXT_HOST, TEXT_ORIGIN, TEXT_MCP_VERSION, TEXT_MCP_METHOD,
+	TEXT_MCP_NAME, TEXT_MCP_SESSION, TEXT_SESSION, TEXT_PROFILE,
+	TEXT_PRESET, TEXT_WORKSPACE, TEXT_TIMEOUT, TEXT_COUNT
+};
 
 struct http_head {
 	char		 method[16];
@@ -35,7 +43,12 @@ struct http_head {
 	int		 has_last_id;
 	uint64_t	 last_id;		/* Last-Event-ID */
 	enum http_type	 type;			/* Content-Type */
+	uint32_t	 has_text;		/* a bit of each that came */
+	char		 text[TEXT_COUNT][HTTP_TEXT_MAX];
 };
+
+/* The value of a field, without blanks around it; NULL if it did not come. */
+const char *http_text(const struct http_head *, enum http_text);
 
 struct http_bad {
 	enum api_error	 code;

@@ -51,7 +51,7 @@ json_within(const char *p, size_t size, size_t levels, size_t most)
 }
 
 json_t *
-json_read(const char *p, size_t size, struct http_bad *bad)
+json_read_any(const char *p, size_t size, struct http_bad *bad)
 {
 	json_error_t error;
 	json_t *j;
@@ -63,16 +63,23 @@ json_read(const char *p, size_t size, struct http_bad *bad)
 		    JSON_DEPTH_MAX, JSON_VALUES_MAX);
 		return (NULL);
 	}
-	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, &error);
-	if (j == NULL) {
+	j = json_loadb(p, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
+	    &error);
+	if (j == NULL)
 		(void)snprintf(bad->why, sizeof(bad->why),
 		    "the body is not JSON that is taken here: line %d, "
 		    "column %d: %.100s", error.line, error.column,
 		    json_error_code(&error) == json_error_duplicate_key ?
 		    "a member comes twice" : error.text);
-		return (NULL);
-	}
-	if (!json_is_object(j)) {
+	return (j);
+}
+
+json_t *
+json_read(const char *p, size_t size, struct http_bad *bad)
+{
+	json_t *j = json_read_any(p, size, bad);
+
+	if (j != NULL && !json_is_object(j)) {
 		(void)snprintf(bad->why, sizeof(bad->why),
 		    "the body is not a JSON object");
 		json_decref(j);

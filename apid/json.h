@@ -17,6 +17,8 @@
  * in the number of its values.  NULL after filling bad.
  */
 json_t	*json_read(const char *, size_t, struct http_bad *);
+/* The same of any value. */
+json_t	*json_read_any(const char *, size_t, struct http_bad *);
 
 /*
  * 1 if a text has no more levels and values than that; 0 if it has.  What is

@@ -19,6 +19,15 @@ apid_libapid_a_SOURCES = \
 	apid/json.c apid/json.h \
 	apid/kept.c apid/kept.h \
 	apid/listen.c \
+	apid/mcp.c apid/mcp.h apid/mcp_internal.h \
+	apid/mcp_answer.c \
+	apid/mcp_call.c \
+	apid/mcp_era.c \
+	apid/mcp_host.c \
+	apid/mcp_read.c apid/mcp_read.h \
+	apid/mcp_result.c \
+	apid/mcp_session.c \
+	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h \
 	apid/request.c apid/request.h \
@@ -28,17 +37,18 @@ apid_libapid_a_SOURCES = \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/routes.c apid/routes.h \
+	apid/seal.c apid/seal.h \
 	apid/shown.c apid/shown.h \
 	apid/stream.c apid/stream.h \
 	apid/text.c apid/text.h \
 	apid/tools.c apid/tools.h \
 	apid/transcript.c apid/transcript.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(JANSSON_CFLAGS)
+	$(JANSSON_CFLAGS) $(LIBMD_CFLAGS)
 
 apid_apid_SOURCES = apid/apid.c
 apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
-apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 dist_man_MANS += man/myelin-api.7
@@ -52,12 +62,12 @@ tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
 tests_fake_policyd_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid
-APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
-	tests/unit/check_apid_files
+	tests/unit/check_apid_files tests/unit/check_mcp
 tests_unit_check_apid_files_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_files_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_http_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
@@ -68,11 +78,13 @@ tests_unit_check_apid_output_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_output_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_request_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_request_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_mcp_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_mcp_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
-	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript
+	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp
 tests_fuzz_fuzz_result_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_result_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_result_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -85,8 +97,12 @@ tests_fuzz_fuzz_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_json_request_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_json_request_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_json_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_mcp_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_mcp_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_mcp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
 EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
-	tests/fuzz/corpus/result tests/fuzz/corpus/transcript
+	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
+	tests/fuzz/corpus/mcp

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "seal.h"
 #include "stream.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
@@ -347,6 +348,20 @@ on_session_over(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_seal_key(void *arg, struct imsg *m)
+{
+	uint8_t key[SEAL_KEY_SIZE];
+
+	(void)arg;
+	imsg_get_raw(m, key, sizeof(key));
+	if (imsg_end(m) == -1)
+		return (-1);
+	seal_set_key(key);
+	explicit_bzero(key, sizeof(key));
+	return (0);
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -387,7 +402,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_CALL_STARTED,	on_call_started },
 	{ MSG_CALL_FINISHED,	on_call_finished },
 	{ MSG_TRANSCRIBED,	on_transcribed },
-	{ MSG_SESSION_OVER,	on_session_over }
+	{ MSG_SESSION_OVER,	on_session_over },
+	{ MSG_SEAL_KEY,		on_seal_key }
 };
 
 static const struct channel_ops ops = {
@@ -501,6 +517,57 @@ policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
 	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_open_named(struct conn *c, const char *name, const struct request *q,
+    policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_OPEN_NAMED);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_str(m, name);
+	imsg_put_str(m, q->profile);
+	imsg_put_str(m, q->workspace);
+	imsg_put_str(m, q->preset);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_end_named(struct conn *c, const char *name, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_END_NAMED);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_str(m, name);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_tools(struct conn *c, const char *session, const char *preset,
+    policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return;
+	m = imsg_new(MSG_TOOLS_FOR);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_str(m, session);
+	imsg_put_str(m, preset);
 	(void)channel_send(channel, m);
 }
 

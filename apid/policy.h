@@ -41,6 +41,15 @@ void	policy_open(struct conn *, const struct request *, policy_fn *,
 	    void *arg);
 void	policy_end(struct conn *, const char *id, policy_fn *, void *arg);
 
+/* The principal's session of that name, or a new one: its JSON. */
+void	policy_open_named(struct conn *, const char *name,
+	    const struct request *, policy_fn *, void *arg);
+void	policy_end_named(struct conn *, const char *name, policy_fn *,
+	    void *arg);
+/* The tools that a session or preset ("" for neither) leaves. */
+void	policy_tools(struct conn *, const char *session, const char *preset,
+	    policy_fn *, void *arg);
+
 /* what: MANAGE_* */
 /* What is kept of a call; fd is taken over. */
 void	policy_transcript(uint64_t handle, const char *call, int fd);

@@ -395,19 +395,17 @@ make_arguments(struct reading *r)
 }
 
 int
-request_read(struct request *q, unsigned which, const char *body, size_t size,
+request_take(struct request *q, unsigned which, json_t *j,
     const struct limits *limits, struct http_bad *bad)
 {
 	struct reading r = { q, limits, bad, NULL };
 	const char *name;
-	json_t *j, *v;
+	json_t *v;
 	int error = -1;
 
 	memset(q, 0, sizeof(*q));
 	q->owner_uid = q->owner_gid = OWNER_PEER_ID;
 	q->input = STDIN_NONE;
-	if ((j = json_read(body, size, bad)) == NULL)
-		return (-1);
 	if ((r.arguments = json_object()) == NULL) {
 		refuse(&r, API_INTERNAL, "memory");
 		goto done;
@@ -420,6 +418,20 @@ request_read(struct request *q, unsigned which, const char *body, size_t size,
 	error = 0;
 done:
 	json_decref(r.arguments);
+	return (error);
+}
+
+int
+request_read(struct request *q, unsigned which, const char *body, size_t size,
+    const struct limits *limits, struct http_bad *bad)
+{
+	json_t *j;
+	int error;
+
+	memset(q, 0, sizeof(*q));
+	if ((j = json_read(body, size, bad)) == NULL)
+		return (-1);
+	error = request_take(q, which, j, limits, bad);
 	json_decref(j);
 	return (error);
 }

@@ -5,6 +5,7 @@
 #ifndef APID_REQUEST_H
 #define APID_REQUEST_H
 
+#include <jansson.h>
 #include <stdint.h>
 
 #include "http.h"
@@ -24,6 +25,7 @@ struct request {
 	uint32_t	 timeout_ms;	/* 0: the default, or TIMEOUT_MOST */
 	uint32_t	 wait_ms;
 	int		 block;		/* flow "block" */
+	int		 with_asker;	/* the call ends when its asker leaves */
 	int		 input;		/* STDIN_* */
 	int		 pty;		/* it is to have a terminal */
 	uint8_t		*text;		/* STDIN_INLINE */
@@ -44,6 +46,9 @@ struct request {
  */
 int	request_read(struct request *, unsigned which, const char *body,
 	    size_t size, const struct limits *, struct http_bad *);
+/* The same of a body that was read already: a JSON object. */
+int	request_take(struct request *, unsigned which, json_t *body,
+	    const struct limits *, struct http_bad *);
 void	request_free(struct request *);
 
 /* {"signal": "INT"} and {"rows": 24, "cols": 80}: the number of each, or -1

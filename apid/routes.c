@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "mcp.h"
 #include "routes.h"
 #include "without.h"
 
@@ -41,7 +42,7 @@ static const struct route routes[] = {
 	    route_neuron_end },
 	{ "GET", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_NONE, 0,
 	    fetching, route_file_get },
-	{ "PUT", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_BYTES, 0,
+	{ "PUT", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_ANY, 0,
 	    putting, route_file_put },
 	{ "GET", "/v1/sessions", ON_BOTH, BODY_NONE, 0, page,
 	    route_sessions },
@@ -75,7 +76,9 @@ static const struct route routes[] = {
 	{ "POST", "/v1/calls/{c}/signal", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_call_signal },
 	{ "POST", "/v1/calls/{c}/resize", ON_AGENT, BODY_JSON, 0, NULL,
-	    route_call_resize }
+	    route_call_resize },
+	{ "POST", "/mcp", ON_AGENT, BODY_ANY, 0, NULL, route_mcp_post },
+	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete }
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 
@@ -165,7 +168,7 @@ check_body(struct conn *c)
 		    (unsigned long long)most);
 		return (-1);
 	}
-	if (c->route->body != BODY_RAW && c->route->body != BODY_BYTES &&
+	if (c->route->body != BODY_RAW && c->route->body != BODY_ANY &&
 	    h->type != HTTP_TYPE_JSON) {
 		conn_error(c, API_BAD_REQUEST,
 		    "Content-Type: application/json is needed");
@@ -192,6 +195,8 @@ route_find(struct conn *c)
 			r = &routes[i];
 	}
 	c->route = r;
+	if (known && strcmp(c->head.path, "/mcp") == 0 && !mcp_guard(c))
+		return (-1);
 	if (r == NULL) {
 		/* Only now: what the path has no route for has no body. */
 		if (known)

@@ -10,7 +10,7 @@ enum route_body {
 	BODY_NONE,	/* none, or a Content-Length of 0 */
 	BODY_EMPTY,	/* that, or a small object: {} is what many send */
 	BODY_JSON,	/* application/json, read before the handler runs */
-	BODY_BYTES,	/* of any type, read before the handler runs */
+	BODY_ANY,	/* the same, whose type is the handler's to look at */
 	BODY_RAW	/* the handler takes it as it comes */
 };
 

@@ -129,6 +129,12 @@ tools_merge(const char *json, size_t n, size_t *size)
 	return (text);
 }
 
+json_t *
+tools_find(const char *name)
+{
+	return (json_object_get(in_force, name));
+}
+
 void
 tools_free_text(char *text)
 {

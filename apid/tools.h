@@ -5,6 +5,7 @@
 #ifndef APID_TOOLS_H
 #define APID_TOOLS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 struct slice;
@@ -24,5 +25,7 @@ int	tools_has_body(const char *name);
  */
 char	*tools_merge(const char *json, size_t n, size_t *size);
 void	tools_free_text(char *);
+/* The declaration of a tool, or NULL; it stays ours. */
+json_t	*tools_find(const char *name);
 
 #endif

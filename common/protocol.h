@@ -221,7 +221,20 @@ ROW(TRANSCRIPT,	CH_AGENT, DIR_UP, 8, 1, 1, 1, FDS(FD_MEMFD), ST_UP)	\
 /* TRANSCRIBED u8 kept, S call: what became of it */			\
 ROW(TRANSCRIBED, CH_AGENT, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SESSION_OVER S session, S reason: it has ended, whoever ended it */	\
-ROW(SESSION_OVER, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SESSION_OVER, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for MCP -------------------------------------- */ \
+/* SEAL_KEY 32 bytes: the first message of each channel, the same key as	\
+ *   long as the state is there */					\
+ROW(SEAL_KEY,	CH_AGENT, DIR_DOWN, 32, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* OPEN_NAMED u32 request, u64 handle, S name, S profile, S workspace,	\
+ *   S preset: the principal's session of that name, or a new one	\
+ *   (owner: the peer) */						\
+ROW(OPEN_NAMED,	CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* END_NAMED u32 request, u64 handle, S name: none of it from now on */	\
+ROW(END_NAMED,	CH_AGENT, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* TOOLS_FOR u32 request, u64 handle, S session, S preset: the tools of	\
+ *   QUERY_TOOLS that one of these (or neither: "") leaves */		\
+ROW(TOOLS_FOR,	CH_AGENT, DIR_UP, 12, 2, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 

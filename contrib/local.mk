@@ -9,7 +9,7 @@ confdir = $(sysconfdir)/myelin
 
 nodist_systemdsystemunit_DATA = contrib/systemd/myelin.service
 CLEANFILES += contrib/systemd/myelin.service
-EXTRA_DIST += contrib/local.mk contrib/myelin.conf \
+EXTRA_DIST += contrib/local.mk contrib/myelin.conf contrib/examples \
 	contrib/systemd/myelin.service.in \
 	contrib/systemd/myelin.sysusers contrib/systemd/myelin.tmpfiles \
 	contrib/vm

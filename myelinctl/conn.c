@@ -119,22 +119,36 @@ connect_to(const struct sockaddr_un *sun)
 }
 
 int
-conn_open(struct conn *conn, const char *path)
+conn_try(struct conn *conn, const char *path)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
 
 	memset(conn, 0, offsetof(struct conn, r));
 	conn->fd = -1;
+	if (len > SOCKET_PATH_MAX)
+		return (ENAMETOOLONG);
+	memcpy(sun.sun_path, path, len + 1);
+	conn->fd = connect_to(&sun);
+	return (conn->fd == -1 ? errno : 0);
+}
+
+int
+conn_open(struct conn *conn, const char *path)
+{
+	size_t len = strlen(path);
+	int error;
+
 	if (len > SOCKET_PATH_MAX) {
+		conn->fd = -1;
+		conn->out = NULL;
 		complain("%s: a socket's path may have at most %d bytes, this "
 		    "one has %zu", path, SOCKET_PATH_MAX, len);
 		advise("use a shorter directory, or a symbolic link to it");
 		return (-1);
 	}
-	memcpy(sun.sun_path, path, len + 1);
-	if ((conn->fd = connect_to(&sun)) == -1) {
-		say_why(path, errno);
+	if ((error = conn_try(conn, path)) != 0) {
+		say_why(path, error);
 		return (-1);
 	}
 	return (0);
@@ -160,12 +174,14 @@ conn_send(struct conn *conn, const struct conn_request *q,
 	int n;
 
 	n = snprintf(head, sizeof(head), "%s %s HTTP/1.1\r\nHost: localhost\r\n"
-	    "Accept: %s\r\n", q->method, q->target, q->accept);
-	if (q->type != NULL)
+	    "Accept: %s\r\n%s", q->method, q->target, q->accept,
+	    q->headers != NULL ? q->headers : "");
+	if (q->type != NULL && (size_t)n < sizeof(head))
 		n += snprintf(head + n, sizeof(head) - (size_t)n,
 		    "Content-Type: %s\r\nContent-Length: %zu\r\n", q->type,
 		    q->len);
-	n += snprintf(head + n, sizeof(head) - (size_t)n, "\r\n");
+	if ((size_t)n < sizeof(head))
+		n += snprintf(head + n, sizeof(head) - (size_t)n, "\r\n");
 	if ((size_t)n >= sizeof(head))
 		errx(EXIT_FAILED, "a request's head is over %zu bytes",
 		    sizeof(head));

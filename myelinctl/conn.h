@@ -24,12 +24,15 @@ struct conn {
 
 /* 0; or -1 after saying what is wrong with the socket and what may help. */
 int	conn_open(struct conn *, const char *path);
+/* The same in silence: 0, or errno. */
+int	conn_try(struct conn *, const char *path);
 void	conn_close(struct conn *);
 
 struct conn_request {
 	const char	*method;
 	const char	*target;
 	const char	*accept;
+	const char	*headers;	/* more lines, each with its CRLF; NULL */
 	const char	*type;		/* of the body; NULL: there is none */
 	const void	*body;
 	size_t		 len;

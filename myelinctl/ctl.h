@@ -62,6 +62,7 @@ int	cmd_limits(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
 int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
+int	cmd_mcp(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 

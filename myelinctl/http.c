@@ -101,6 +101,25 @@ set_connection(struct http_response *r, char *value)
 	return (0);
 }
 
+/* One that does not fit is none. */
+static int
+set_session(struct http_response *r, char *value)
+{
+	size_t len = strlen(value);
+
+	if (len < sizeof(r->session))
+		memcpy(r->session, value, len + 1);
+	return (0);
+}
+
+static int
+set_over(struct http_response *r, char *value)
+{
+	(void)value;
+	r->over = 1;
+	return (0);
+}
+
 static const struct {
 	const char	*name;
 	int		(*set)(struct http_response *, char *);
@@ -110,6 +129,8 @@ static const struct {
 	{ "Content-Type",	set_type },
 	{ "Retry-After",	set_retry },
 	{ "Connection",		set_connection },
+	{ "Mcp-Session-Id",	set_session },
+	{ "Myelin-Session-Ended", set_over },
 };
 
 static int

@@ -25,6 +25,8 @@ struct http_response {
 	uint32_t	 retry_after;	/* seconds, 0: none */
 	int		 keep_alive;
 	char		 type[64];	/* media type, lower case */
+	char		 session[256];	/* Mcp-Session-Id, "" for none */
+	int		 over;		/* Myelin-Session-Ended was there */
 
 	enum http_state	 state;
 	const char	*why;		/* HTTP_BAD */

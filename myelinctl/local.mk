@@ -20,6 +20,10 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \
+	myelinctl/mcp.c myelinctl/mcp.h \
+	myelinctl/mcp_answer.c \
+	myelinctl/mcp_headers.c \
+	myelinctl/mcp_post.c \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
 	myelinctl/shell.c \

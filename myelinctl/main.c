@@ -345,6 +345,8 @@ static const struct command commands[] = {
 	    "(operators)", cmd_prune },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
+	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
+	    "of MCP: what an agent's configuration starts", cmd_mcp },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
 	    "Myelin needs", cmd_doctor },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "api.h"
 #include "call.h"
 #include "drain.h"
+#include "named.h"
 #include "proc.h"
 #include "query.h"
 #include "session.h"
@@ -35,6 +37,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_RESIZE,		steer_on_resize },
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_TRANSCRIPT,	on_transcript },
+	{ MSG_OPEN_NAMED,	named_on_open },
+	{ MSG_END_NAMED,	named_on_end },
+	{ MSG_TOOLS_FOR,	named_on_tools },
 };
 
 const struct channel_ops agent_ops = {
@@ -324,9 +329,10 @@ calls_allowed(const struct build *b)
 	return (own < asked ? own : asked);
 }
 
-static int
-open_session(const struct reply_to *to, uint64_t handle,
-    const struct wanted *w, uint32_t expires, struct refusal *r)
+int
+agent_open(const struct reply_to *to, uint64_t handle,
+    const struct wanted *w, uint32_t expires, const char *name,
+    struct refusal *r)
 {
 	const struct cf_principal *line;
 	struct build build;
@@ -339,7 +345,7 @@ open_session(const struct reply_to *to, uint64_t handle,
 	    decide_build(line, &peer->ids, w, &build, r) == -1)
 		return (-1);
 	session_open(to, peer, &build, conf_hourly(conf_preset(build.own)),
-	    calls_allowed(&build), expires);
+	    calls_allowed(&build), expires, name);
 	return (0);
 }
 
@@ -373,7 +379,7 @@ on_open(void *arg, struct imsg *m)
 	else if (what == OPEN_NEURON || neuron[0] != '\0')
 		refuse(&r, 501, "not_built",
 		    "persistent neurons are not built in this version");
-	else if (open_session(&to, handle, &w, expires, &r) == 0)
+	else if (agent_open(&to, handle, &w, expires, "", &r) == 0)
 		return (0);
 	reply_refusal(&to, &r);
 	return (0);

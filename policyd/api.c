@@ -12,6 +12,7 @@
 #include "codec.h"
 #include "conf.h"
 #include "ids.h"
+#include "seal.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -35,6 +36,17 @@ peer_cmp(const struct peer *a, const struct peer *b)
 	return (a->handle < b->handle ? -1 : a->handle > b->handle);
 }
 
+static void
+send_seal_key(struct api *api)
+{
+	struct imsg *m;
+
+	if ((m = imsg_new(MSG_SEAL_KEY)) == NULL)
+		fatal("seal");
+	imsg_put_raw(m, seal_key(), SEAL_KEY_SIZE);
+	channel_send(api->channel, m);
+}
+
 void
 api_plumb(struct api *api, int fd, struct event_base *base)
 {
@@ -46,6 +58,8 @@ api_plumb(struct api *api, int fd, struct event_base *base)
 	    NULL || channel_attach(api->channel, base) == -1)
 		fatalx("the channel %s can not be made",
 		    channel_name(api->kind));
+	if (api->plane == PLANE_AGENT)
+		send_seal_key(api);
 }
 
 static void

@@ -2,7 +2,7 @@
 
 noinst_LIBRARIES += policyd/libpolicyd.a
 policyd_libpolicyd_a_SOURCES = \
-	policyd/agent.c \
+	policyd/agent.c policyd/agent.h \
 	policyd/api.c policyd/api.h \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
 	policyd/budget.c policyd/budget.h \
@@ -13,12 +13,14 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/drain.c policyd/drain.h \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
+	policyd/named.c policyd/named.h \
 	policyd/neuron.c policyd/neuron.h \
 	policyd/operator.c \
 	policyd/peer.c policyd/peer.h \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
@@ -50,6 +52,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_store \
@@ -76,6 +79,10 @@ tests_unit_check_policyd_transcripts_SOURCES = \
 	tests/unit/check_policyd_transcripts.c $(POLICYD_RIG)
 tests_unit_check_policyd_transcripts_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_transcripts_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_named_SOURCES = \
+	tests/unit/check_policyd_named.c $(POLICYD_RIG)
+tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_named_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

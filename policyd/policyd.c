@@ -18,6 +18,7 @@
 #include "call.h"
 #include "drain.h"
 #include "policyd.h"
+#include "seal.h"
 #include "session.h"
 #include "store.h"
 #include "sync.h"
@@ -182,7 +183,8 @@ start(struct event_base *with, int dirfd, int audit_fd)
 
 	base = with;
 	started = now_us();
-	if (store_mark_get(&mark, &live_from) == -1 ||
+	if (seal_start(dirfd) == -1 ||
+	    store_mark_get(&mark, &live_from) == -1 ||
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);
 	audit_append("service.started", json_pack("{s:s,s:o}",

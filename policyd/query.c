@@ -116,11 +116,11 @@ query_whoami(const struct query *q, struct refusal *r)
 	return (json);
 }
 
-/* A tool that the preset keeps back is not there. */
-static json_t *
-query_tools(const struct query *q, struct refusal *r)
+/* A tool that a preset keeps back is not there. */
+json_t *
+query_tools_for(const char *own, const char *name, struct refusal *r)
 {
-	const struct cf_preset *preset;
+	const struct cf_preset *preset, *narrower;
 	const struct tool *tool;
 	json_t *list;
 	size_t i;
@@ -130,14 +130,20 @@ query_tools(const struct query *q, struct refusal *r)
 		    "judged is being started; try again");
 		return (NULL);
 	}
-	if ((preset = conf_preset(q->line->preset)) == NULL) {
+	if ((preset = conf_preset(own)) == NULL) {
 		refuse(r, 403, "forbidden", "the preset \"%s\" is no longer "
-		    "configured", q->line->preset);
+		    "configured", own);
+		return (NULL);
+	}
+	if ((narrower = *name != '\0' ? conf_preset(name) : preset) == NULL) {
+		refuse(r, 403, "forbidden", "there is no preset \"%s\"",
+		    name);
 		return (NULL);
 	}
 	list = json_array();
 	for (i = 0; (tool = judge_tool_n(i)) != NULL; i++) {
-		if (!preset_allows(preset, tool->name, tool->effect))
+		if (!preset_allows(preset, tool->name, tool->effect) ||
+		    !preset_allows(narrower, tool->name, tool->effect))
 			continue;
 		json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:b}",
 		    "name", json_text(tool->name),
@@ -145,6 +151,12 @@ query_tools(const struct query *q, struct refusal *r)
 		    "marks", marks_json(tool->marks), "asks", tool->asks));
 	}
 	return (json_pack("{s:o}", "tools", list));
+}
+
+static json_t *
+query_tools(const struct query *q, struct refusal *r)
+{
+	return (query_tools_for(q->line->preset, "", r));
 }
 
 static json_t *

@@ -45,6 +45,10 @@ json_t	*query_audit(const struct query *, struct refusal *);
  */
 json_t	*query_transcript(const struct query *, struct refusal *);
 
+/* The tools that the line's own preset and another ("": none) leave. */
+json_t	*query_tools_for(const char *own, const char *preset,
+	    struct refusal *);
+
 /* 0 if an operator has these rights, which are looked up; or -1. */
 int	operator_may(struct peer *, unsigned need, unsigned *rights,
 	    struct refusal *);

@@ -42,6 +42,18 @@ session_find(const char *id)
 	return (s != NULL && s->state != SESSION_OPENING ? s : NULL);
 }
 
+struct session *
+session_named(const struct ident *ident, const char *name)
+{
+	struct session *s;
+
+	TAILQ_FOREACH(s, &ordered, order)
+		if ((s->ident == ident || WITHOUT(session_owner)) &&
+		    strcmp(s->name, name) == 0)
+			return (s);
+	return (NULL);
+}
+
 unsigned
 session_count(void)
 {
@@ -108,7 +120,7 @@ session_built(struct session *s, const struct build *build)
 void
 session_open(const struct reply_to *to, struct peer *peer,
     const struct build *build, uint64_t hourly, uint64_t calls_limit,
-    uint32_t expires)
+    uint32_t expires, const char *name)
 {
 	struct refusal r;
 	struct session *s;
@@ -131,6 +143,7 @@ session_open(const struct reply_to *to, struct peer *peer,
 	s->ident = peer->ident;
 	s->ident->refs++;
 	s->opening = *to;
+	strlcpy(s->name, name, sizeof(s->name));
 	s->row.principal = (uint32_t)peer->ident->uid;
 	session_built(s, build);
 	s->row.calls_limit = calls_limit;
@@ -144,7 +157,11 @@ session_open(const struct reply_to *to, struct peer *peer,
 static void
 session_refused(struct session *s, const struct refusal *r)
 {
+	unsigned i;
+
 	reply_refusal(&s->opening, r);
+	for (i = 0; i < s->nmore; i++)
+		reply_refusal(&s->more[i], r);
 	session_free(s);
 }
 
@@ -178,6 +195,7 @@ session_neuron_up(struct session *s)
 {
 	struct timeval tv;
 	struct refusal r;
+	unsigned i;
 
 	if (s->state != SESSION_OPENING)
 		return;
@@ -207,6 +225,11 @@ session_neuron_up(struct session *s)
 	s->state = SESSION_LIVE;
 	evtimer_add(s->clock, &tv);
 	reply_json(&s->opening, 201, session_json(s));
+	for (i = 0; i < s->nmore; i++)
+		reply_json(&s->more[i], 200, session_json(s));
+	/* Its name was used up before it stood. */
+	if (s->name[0] != '\0' && named_is_over(s->ident->uid, s->name))
+		session_end(s, "ended", NULL);
 }
 
 /* ---- ending ---- */
@@ -249,6 +272,8 @@ session_record_end(struct session *s, const char *reason)
 {
 	s->row.ended = wall_us();
 	s->row.last_call = store_last_call();
+	if (s->name[0] != '\0')
+		named_over(s->ident->uid, s->name);
 	strlcpy(s->row.reason, reason, sizeof(s->row.reason));
 	audit_append("session.ended", json_pack("{s:s,s:s,s:I}",
 	    "session", s->row.id, "reason", reason,

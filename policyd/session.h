@@ -12,8 +12,11 @@
 
 #include "api.h"
 #include "decide.h"
+#include "named.h"
 #include "neuron.h"
 #include "store.h"
+
+#define SESSION_MORE	8	/* who wait for a named one beside the first */
 
 struct event;
 
@@ -30,13 +33,21 @@ struct session {
 	struct neuron_wait wait;
 	struct event	*clock;		/* expiry; later: the end's deadline */
 	struct reply_to	 opening;
+	char		 name[SESSION_NAME];	/* "" for none */
+	struct reply_to	 more[SESSION_MORE];
+	unsigned	 nmore;
 	struct reply_to	 ending;
 };
 
-/* Starts one; answers when its neuron stands, or why it does not. */
+/*
+ * Starts one; answers when its neuron stands, or why it does not.  name: ""
+ * for none.
+ */
 void	session_open(const struct reply_to *, struct peer *,
 	    const struct build *, uint64_t hourly, uint64_t calls_limit,
-	    uint32_t expires);
+	    uint32_t expires, const char *name);
+/* That identity's session of a name, in whatever state; or NULL. */
+struct session *session_named(const struct ident *, const char *name);
 /* A live or ending one, or NULL. */
 struct session *session_find(const char *id);
 unsigned session_count(void);

@@ -194,6 +194,59 @@ on_open(void *arg, struct imsg *m)
 	return (0);
 }
 
+/* MCP's sessions by name: the id is made of it, so that it stays the same. */
+static int
+on_open_named(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m);
+	char name[64], text[200], profile[64], workspace[PATH_BYTES_MAX];
+	char preset[64];
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	imsg_get_str(m, name, sizeof(name));
+	imsg_get_str(m, profile, sizeof(profile));
+	imsg_get_str(m, workspace, sizeof(workspace));
+	imsg_get_str(m, preset, sizeof(preset));
+	if (imsg_end(m) == -1)
+		return (-1);
+	snprintf(text, sizeof(text), "{\"session\":\"s-%s\",\"state\":"
+	    "\"live\"}", name);
+	reply(request, 200, 0, text);
+	return (0);
+}
+
+static int
+on_end_named(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m);
+	char name[64];
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	imsg_get_str(m, name, sizeof(name));
+	if (imsg_end(m) == -1)
+		return (-1);
+	reply(request, 200, 0, "{}");
+	return (0);
+}
+
+static int
+on_tools_for(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m);
+	char session[ID_SIZE], preset[64];
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	imsg_get_str(m, session, sizeof(session));
+	imsg_get_str(m, preset, sizeof(preset));
+	if (imsg_end(m) == -1)
+		return (-1);
+	reply(request, 200, 0, canned(QUERY_TOOLS));
+	return (0);
+}
+
 static int
 on_end(void *arg, struct imsg *m)
 {
@@ -504,7 +557,10 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_SIGNAL,		on_steer },
 	{ MSG_RESIZE,		on_steer },
 	{ MSG_QUERY,		on_query },
-	{ MSG_TRANSCRIPT,	on_transcript }
+	{ MSG_TRANSCRIPT,	on_transcript },
+	{ MSG_OPEN_NAMED,	on_open_named },
+	{ MSG_END_NAMED,	on_end_named },
+	{ MSG_TOOLS_FOR,	on_tools_for }
 };
 
 /* Sent what can't be right: apid closes the channel. */
@@ -543,6 +599,11 @@ plumb(void)
 	imsg_put_u32(m, kind);
 	imsg_put_fd(m, fds[1]);
 	channel_send(control, m);
+	if (plane != PLANE_AGENT)
+		return;
+	m = imsg_new(MSG_SEAL_KEY);
+	imsg_put_raw(m, "0123456789abcdef0123456789abcdef", 32);
+	channel_send(api, m);
 }
 
 static void

@@ -4,7 +4,7 @@ EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
 	tests/without.tsv tests/static.supp contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
-	tests/fuzz/corpus
+	tests/fuzz/corpus tests/mcp
 
 # The packaging goes along where it is; what a build of it left does not.
 dist-hook:
@@ -76,7 +76,7 @@ endif
 
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c
-EXTRA_DIST += tests/bench/run tests/bench/noop.c tests/soak/soak
+EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from
 # inside (tests/takeover/takeover.c tells how).  The products themselves hold
@@ -100,7 +100,8 @@ check_PROGRAMS += tests/takeover/apid tests/takeover/judged \
 tests_takeover_apid_SOURCES = apid/apid.c $(TAKEOVER_SOURCES)
 tests_takeover_apid_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_apid_LDFLAGS = $(TAKEOVER_LINK)
-tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
+tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+	$(LIBMD_LIBS)
 tests_takeover_judged_SOURCES = judged/judged.c $(TAKEOVER_SOURCES)
 tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_judged_LDFLAGS = $(TAKEOVER_LINK)

@@ -1,0 +1,201 @@
+"""MCP as other people's programs speak it: the official clients in both their
+versions, the Inspector, the conformance harness.  Skipped where npm has not
+got them."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+
+import peers
+from harness import CTL, Instance, wait_for
+
+# Scenarios that mean something for a server of tools alone.
+SCENARIOS = {
+    "2025-11-25": ("server-initialize", "ping", "tools-list",
+                   "dns-rebinding-protection", "server-session-lifecycle"),
+    "2026-07-28": ("server-stateless", "tools-list",
+                   "dns-rebinding-protection", "http-header-validation",
+                   "caching"),
+}
+CALLS = {
+    "bash": {"command": "echo one; sleep 0.7; echo two"},
+    "exec": {"argv": ["printf", "%s", "a b"]},
+    "python": {"code": "print(6*7)"},
+    "write": {"path": "note", "content": "hello\n"},
+    "read": {"path": "note"},
+    "edit": {"path": "note", "old": "hello", "new": "bye"},
+    "ls": {},
+    "find": {"name": "*"},
+    "grep": {"pattern": "e"},
+}
+FIRST = ("write", "bash")   # before those that need what they leave
+
+
+class Peers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        why = peers.install()
+        if why is not None:
+            raise unittest.SkipTest(why)
+        cls.i = Instance()
+        cls.forward = peers.Forward(cls.i.api)
+        cls.home = tempfile.TemporaryDirectory(dir=cls.i.dir)
+        status, body = cls.i.get("/v1/tools")
+        assert status == 200, body
+        cls.tools = sorted(t["name"] for t in body["tools"])
+        cls.env = dict(os.environ, HOME=cls.home.name,
+                       MYELIN_SOCKET=cls.i.api, NO_COLOR="1")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.forward.close()
+        cls.home.cleanup()
+        cls.i.stop()
+
+    def run_node(self, *argv, status=0):
+        p = subprocess.run([peers.node()] + list(argv), env=self.env,
+                           cwd=peers.NPM, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=120)
+        out = p.stdout.decode(errors="replace")
+        if status is not None:
+            self.assertEqual(p.returncode, status, out[-3000:] +
+                             p.stderr.decode(errors="replace")[-3000:])
+        return out
+
+    def stdio(self):
+        return {"command": CTL, "args": ["mcp"]}
+
+    def calls(self):
+        """One of each tool, with arguments that it takes if we know some."""
+        names = sorted(self.tools, key=lambda n: (n not in FIRST, n))
+        return [[n, CALLS.get(n, {})] for n in names]
+
+    def look(self, seen):
+        self.assertEqual([t["name"] for t in seen["tools"]], self.tools)
+        for tool in seen["tools"]:
+            self.assertEqual(tool["inputSchema"]["type"], "object")
+            self.assertTrue(tool["description"])
+        results = {c[0]: r for c, r in zip(self.calls(), seen["results"])}
+        self.assertEqual(len(results), len(self.tools))
+        self.assertEqual(results["bash"]["content"][0]["text"], "one\ntwo\n")
+        self.assertEqual(results["exec"]["content"][0]["text"], "a b")
+        self.assertEqual(results["python"]["structuredContent"]["stdout"],
+                         "42\n")
+        for result in results.values():
+            self.assertTrue(result["content"])
+        self.assertGreater(seen["progress"], 0)
+        self.assertIn("enough", seen["aborted"])
+        # what was given up does not go on
+        wait_for(lambda: not [
+            c for c in self.i.get("/v1/calls?limit=20")[1]["calls"]
+            if c["state"] in ("queued", "running")], 5)
+
+    def sessions_live(self):
+        return {s["session"] for s in
+                self.i.get("/v1/sessions")[1]["sessions"]
+                if s["state"] == "live"}
+
+    def client(self, name, where, *more):
+        """One that ends what it began, which the Inspector does not."""
+        before = self.sessions_live()
+        out = self.run_node(peers.script(name), json.dumps(where),
+                            json.dumps(self.calls()), *more)
+        self.look(json.loads(out.splitlines()[-1]))
+        wait_for(lambda: self.sessions_live() <= before, 5)
+        return json.loads(out.splitlines()[-1])
+
+    def test_sdk_1_over_http(self):
+        self.client("client_v1.mjs", {"url": self.forward.url})
+
+    def test_sdk_1_over_stdio(self):
+        self.client("client_v1.mjs", self.stdio())
+
+    def test_sdk_2_over_http(self):
+        # each call is a neuron of its own: what one writes no other reads
+        seen = self.client("client_v2.mjs", {"url": self.forward.url})
+        self.assertEqual(seen["version"], "2026-07-28")
+
+    def test_sdk_2_over_stdio(self):
+        seen = self.client("client_v2.mjs", self.stdio())
+        self.assertEqual(seen["version"], "2026-07-28")
+
+    def test_sdk_2_shakes_hands(self):
+        seen = self.client("client_v2.mjs", self.stdio(), "legacy")
+        self.assertEqual(seen["version"], "2025-11-25")
+
+    # ---- the Inspector ----
+
+    def inspect(self, server, era, *more):
+        config = os.path.join(self.home.name, "inspector.json")
+        with open(config, "w") as f:
+            json.dump({"mcpServers": {"myelin": server}}, f)
+        out = self.run_node(
+            peers.package("inspector", "clients", "launcher", "build",
+                          "index.js"), "--cli", "--config", config,
+            "--server", "myelin", "--protocol-era", era, "--format", "json",
+            "-q", *more)
+        return json.loads(out)
+
+    def inspector(self, server, era):
+        listed = self.inspect(server, era, "--method", "tools/list")
+        self.assertEqual([t["name"] for t in
+                          listed.get("result", listed)["tools"]], self.tools)
+        result = self.inspect(server, era, "--method", "tools/call",
+                              "--tool-name", "bash", "--tool-arg",
+                              "command=echo $((6*7))")
+        self.assertEqual(result.get("result", result)["content"][0]["text"],
+                         "42\n")
+
+    def test_inspector_over_http(self):
+        for era in ("legacy", "modern"):
+            self.inspector({"type": "http", "url": self.forward.url}, era)
+
+    def test_inspector_over_stdio(self):
+        for era in ("legacy", "modern"):
+            self.inspector({"type": "stdio", "command": CTL,
+                            "args": ["mcp"],
+                            "env": {"MYELIN_SOCKET": self.i.api}}, era)
+
+    # ---- the harness ----
+
+    def scenario(self, version, name):
+        out = re.sub(r"\x1b\[[0-9;]*m", "", self.run_node(
+            peers.package("conformance", "dist", "index.js"), "server",
+            "--url", self.forward.url, "--spec-version", version,
+            "--scenario", name, "--expected-failures",
+            os.path.join(peers.SOURCE, "baseline.yml")))
+        m = re.search(r"^Passed: (\d+)/(\d+), (\d+) failed, (\d+) warnings",
+                      out, re.M)
+        self.assertIsNotNone(m, out)
+        self.assertEqual(m.group(4), "0", out)
+        return [int(n) for n in m.groups()]
+
+    def test_conformance(self):
+        scenarios = checks = expected = 0
+        begin = time.monotonic()
+        for version, names in SCENARIOS.items():
+            for name in names:
+                passed, _, failed, _ = self.scenario(version, name)
+                scenarios += 1
+                checks += passed
+                expected += failed
+        print("%d scenarios, %d checks, %d of the baseline, %.0f s" % (
+            scenarios, checks, expected, time.monotonic() - begin))
+        self.assertEqual(scenarios, 10)
+        self.assertGreaterEqual(checks, 58)
+
+    def test_every_line_of_the_baseline_has_a_reason(self):
+        with open(os.path.join(peers.SOURCE, "baseline.yml")) as f:
+            lines = [l.strip() for l in f]
+        for before, line in zip(lines, lines[1:]):
+            if line.startswith("- "):
+                self.assertRegex(before, r"^# (needs the fixture tool \w+|"
+                                 r"(prompts|resources) are not offered)$")
+
+
+if __name__ == "__main__":
+    unittest.main()
