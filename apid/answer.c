@@ -108,7 +108,7 @@ conn_json(struct conn *c, int status, const char *json, size_t n)
 void
 conn_empty(struct conn *c, int status)
 {
-	put_head(c, status, NULL, 0, 0);
+	put_head(c, status, NULL, 0, 0, "");
 	conn_answered(c);
 }
 
