@@ -23,6 +23,7 @@
 
 #define BUCKETS		1024
 #define DRAIN_MS	500	/* for the pipes, once the program is gone */
+#define SENDING_MS	2	/* behind the answer, for the transcript */
 #define OVERHEAD	4096	/* what a finished call costs beside output */
 
 TAILQ_HEAD(calls, call);
@@ -30,8 +31,10 @@ TAILQ_HEAD(calls, call);
 static LIST_HEAD(, call) table[BUCKETS];
 static struct calls	 live = TAILQ_HEAD_INITIALIZER(live);
 static struct calls	 finished = TAILQ_HEAD_INITIALIZER(finished);
+static struct calls	 unsent = TAILQ_HEAD_INITIALIZER(unsent);
 static struct limits	 limits;
 static struct event	*expiry;
+static struct event	*sending;
 static uint64_t		 charged;	/* bytes, of all calls */
 
 int64_t
@@ -114,9 +117,43 @@ call_free(struct call *call)
 	free(call);
 }
 
+/* Those whose client has its answer first. */
+static void
+send_transcript(struct call *call)
+{
+	TAILQ_REMOVE(&unsent, call, unsent);
+	call->is_unsent = 0;
+	transcript_send(call);
+}
+
+static void
+on_sending(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *call;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	while ((call = TAILQ_FIRST(&unsent)) != NULL)
+		send_transcript(call);
+}
+
+static void
+send_soon(struct call *call)
+{
+	struct timeval tv = { .tv_usec = SENDING_MS * 1000 };
+
+	call->is_unsent = 1;
+	TAILQ_INSERT_TAIL(&unsent, call, unsent);
+	if (!evtimer_pending(sending, NULL))
+		evtimer_add(sending, &tv);
+}
+
 static void
 forget(struct call *call)
 {
+	if (call->is_unsent)
+		send_transcript(call);
 	TAILQ_REMOVE(&finished, call, entry);
 	LIST_REMOVE(call, hashed);
 	session_leave(call);
@@ -239,6 +276,9 @@ calls_config(const struct limits *l)
 {
 	limits = *l;
 	if (expiry == NULL && (expiry = evtimer_new(proc_base(), on_expiry,
+	    NULL)) == NULL)
+		fatalx("memory");
+	if (sending == NULL && (sending = evtimer_new(proc_base(), on_sending,
 	    NULL)) == NULL)
 		fatalx("memory");
 }
@@ -439,7 +479,7 @@ call_finish(struct call *call)
 	    2 * strlen(call->record));
 	call_event(call, EVENT_FINISHED, strdup(call->record));
 	result_wake(call);
-	transcript_send(call);
+	send_soon(call);
 	if (call->mcp != NULL)
 		mcp_call_finished(call);
 	if (over && call->session != NULL)

@@ -96,6 +96,8 @@ struct call {
 	char			*record;	/* the same, sealed */
 	json_t			*result;	/* the tool's own, or NULL */
 	int			 transcript;	/* 1 kept, 0 not, -1 unknown */
+	TAILQ_ENTRY(call)	 unsent;
+	int			 is_unsent;	/* its transcript is to go */
 	char			 final[16];	/* its state at the end */
 	int			 base64[STREAMS];
 	uint64_t		 coded[STREAMS]; /* bytes of JSON */

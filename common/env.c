@@ -171,8 +171,7 @@ static const char *const words[] = {
 	[ENV_CREDENTIAL] = "is named like a credential",
 	[ENV_KEY_VALUE] = "has a value of the shape of a key",
 	[ENV_TOO_LONG] = "has a value over 32768 bytes",
-	[ENV_BAD_VALUE] = "is not a locale, time zone or terminal by its "
-	    "name or value",
+	[ENV_BAD_VALUE] = "is no locale, time zone or terminal by its form",
 };
 
 static int

@@ -1,6 +1,7 @@
 /* Transcripts: the files and their index. */
 
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,10 @@
 static int	 dir = -1;
 static uint64_t	 total;		/* bytes that the index knows */
 static int	 failing;
+static int	 append_fd = -1;
+static uint64_t	 append_block;
+
+static void	append_close(void);
 
 /* ---- files ---- */
 
@@ -59,22 +64,48 @@ block_open(uint64_t block, int flags)
 	    WITHOUT(transcript_modes) ? 0644 : 0600));
 }
 
+/* The file that was appended to last stays open, while it is one. */
 static int
-write_all(int fd, const void *bytes, size_t size)
+append_open(uint64_t block)
 {
-	const uint8_t *p = bytes;
+	struct stat st;
+
+	if (append_fd != -1 && append_block == block &&
+	    fstat(append_fd, &st) == 0 && st.st_nlink > 0)
+		return (append_fd);
+	append_close();
+	append_fd = block_open(block, O_WRONLY | O_APPEND | O_CREAT);
+	append_block = block;
+	return (append_fd);
+}
+
+static void
+append_close(void)
+{
+	if (append_fd != -1)
+		close(append_fd);
+	append_fd = -1;
+}
+
+/* Two lines at once; a part of them is none. */
+static int
+write_lines(int fd, const char *record, const uint8_t *bytes, size_t size)
+{
+	char newline[] = "\n";
+	struct iovec iov[] = {
+		{ (void *)(uintptr_t)record, strlen(record) },
+		{ newline, 1 },
+		{ (void *)(uintptr_t)bytes, size },
+		{ newline, 1 },
+	};
+	size_t all = strlen(record) + size + 2;
 	ssize_t n;
 
-	while (size > 0) {
-		n = write(fd, p, size);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return (-1);
-		p += n;
-		size -= (size_t)n;
-	}
-	return (0);
+	if ((n = writev(fd, iov, 4)) == (ssize_t)all)
+		return (0);
+	if (n >= 0)
+		errno = ENOSPC;
+	return (-1);
 }
 
 /* Bytes that no row knows go: a hole, or zeros where there are no holes. */
@@ -236,6 +267,7 @@ transcript_open(int dirfd)
 void
 transcript_close(void)
 {
+	append_close();
 	if (dir != -1)
 		close(dir);
 	dir = -1;
@@ -264,9 +296,8 @@ append(int fd, const char *record, const uint8_t *bytes, size_t size,
 	row->offset = (uint64_t)st.st_size;
 	row->record = strlen(record) + 1;
 	row->length = row->record + size + 1;
-	if (write_all(fd, record, row->record - 1) == 0 &&
-	    write_all(fd, "\n", 1) == 0 && write_all(fd, bytes, size) == 0 &&
-	    write_all(fd, "\n", 1) == 0 && store_transcript_add(row) == 0)
+	if (write_lines(fd, record, bytes, size) == 0 &&
+	    store_transcript_add(row) == 0)
 		return (0);
 	saved = errno;
 	if (ftruncate(fd, st.st_size) == -1)
@@ -300,17 +331,17 @@ transcript_store(const struct call_row *call, const char *record,
 	strlcpy(row.call, call->id, sizeof(row.call));
 	strlcpy(row.tool, call->tool, sizeof(row.tool));
 	row.time = wall_us();
-	if ((fd = block_open(block_of(call->serial), O_WRONLY | O_APPEND |
-	    O_CREAT)) == -1) {
+	if ((fd = append_open(block_of(call->serial))) == -1) {
 		failed(strerror(errno));
 		return (-1);
 	}
 	if ((r = append(fd, record, bytes, bytes != NULL ? size : 0, &row)) ==
 	    -1)
 		failed(strerror(errno));
-	close(fd);
-	if (r == -1)
+	if (r == -1) {
+		append_close();
 		return (-1);
+	}
 	if (failing)
 		log_info("transcripts can be written again");
 	failing = 0;
@@ -382,6 +413,8 @@ block_clear(uint64_t block, const struct transcript_row *rows, size_t n)
 	block_name(block, name);
 	if (store_transcripts_within(block * TRANSCRIPT_BLOCK,
 	    (block + 1) * TRANSCRIPT_BLOCK) == 0) {
+		if (append_block == block)
+			append_close();
 		if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
 			log_warn("transcripts/%s", name);
 		return;
