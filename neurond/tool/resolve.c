@@ -49,7 +49,7 @@ static int
 begins(const char *path, size_t len, const char *with, size_t n)
 {
 	return (len >= n && memcmp(path, with, n) == 0 &&
-	    (len == n || path[n] == '/'));
+	    (len == n || path[n] == '/' || WITHOUT(tool_prefix)));
 }
 
 int
