@@ -32,7 +32,7 @@ struct place {
 
 /* Where the bytes of a download go. */
 struct taking {
-	struct conn	*conn;
+	struct conn	 conn;
 	struct api_body	 refusal;
 	struct unpack	*unpack;	/* or: */
 	int		 fd;
@@ -113,7 +113,7 @@ take(void *arg, const uint8_t *p, size_t n)
 	struct taking *t = arg;
 	ssize_t wrote;
 
-	if (t->conn->r.status >= 300)
+	if (t->conn.r.status >= 300)
 		return (api_collect(&t->refusal, p, n));
 	if (t->unpack != NULL)
 		return (unpack_feed(t->unpack, p, n));
@@ -137,21 +137,20 @@ request(const struct options *o, const struct conn_request *q,
     struct taking *t)
 {
 	const char *path = api_socket(o, AGENT);
-	struct conn conn;
+	struct conn *conn = &t->conn;
 	json_t *json;
 	int r = -1;
 
-	t->conn = &conn;
-	if (conn_open(&conn, path) == -1)
+	if (conn_open(conn, path) == -1)
 		return (-1);
-	conn_send(&conn, q, take, t);
-	conn_finish(&conn, ANSWER_WAIT);
-	if (conn.state == CONN_DONE && conn.r.status < 300)
+	conn_send(conn, q, take, t);
+	conn_finish(conn, ANSWER_WAIT);
+	if (conn->state == CONN_DONE && conn->r.status < 300)
 		r = 0;
-	else if (conn.state == CONN_DONE) {
+	else if (conn->state == CONN_DONE) {
 		json = json_loadb(t->refusal.p == NULL ? "" : t->refusal.p,
 		    t->refusal.len, 0, NULL);
-		api_complain(&conn.r, json);
+		api_complain(&conn->r, json);
 		json_decref(json);
 	} else if (t->error != 0)
 		complain("writing: %s", strerror(t->error));
@@ -161,11 +160,11 @@ request(const struct options *o, const struct conn_request *q,
 	else if (t->unpack != NULL && t->unpack->tar.state == TAR_BAD)
 		complain("the archive holds %s", t->unpack->tar.why);
 	else {
-		complain("%s: %s", path, conn.why);
+		complain("%s: %s", path, conn->why);
 		advise("the file may have come in part: try again");
 	}
 	free(t->refusal.p);
-	conn_close(&conn);
+	conn_close(conn);
 	return (r);
 }
 
