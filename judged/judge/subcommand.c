@@ -382,10 +382,29 @@ known_as(const char *name)
 	return (name);
 }
 
+/* Units of Myelin's own: no call may stop what judges it. */
+static int
+names_myelin(const struct subject *s)
+{
+	size_t i;
+
+	if (strcmp(s->name, "systemctl") != 0 &&
+	    strcmp(s->name, "service") != 0)
+		return (0);
+	for (i = 1; i < s->argc; i++)
+		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
+			return (1);
+	return (0);
+}
+
 static void
 subcommand_find(const struct subject *s, enum class_id id,
     const struct word *w)
 {
+	if (id == CLASS_ELEVATED && names_myelin(s)) {
+		class_find(s, HARD_SELF, "changes Myelin's own service");
+		return;
+	}
 	if (id == CLASS_NET_READ) {
 		handle_net_read(s);
 		return;

@@ -52,6 +52,7 @@ struct judge_context {
 	const char	*shell;
 	const char	*const *roots;	/* of the workspace, judged as HOME is */
 	size_t		 nroots;
+	int		 streamed;	/* the call's stdin comes from outside */
 	const void	*rules;		/* the classification's own */
 };
 
@@ -92,6 +93,12 @@ void	judging_find(struct judging *, const struct finding *);
  */
 void	judging_ask(struct judging *, const char *class, const char *rule,
 	    const struct command *c);
+
+/*
+ * The worst verdict of what body finds (0: nothing), of which nothing is kept:
+ * for what would be denied if it ran.  Work and memory count all the same.
+ */
+enum verdict judging_probe(struct judging *, void (*body)(void *), void *);
 
 /* Memory of the judging; zeroed; never NULL (see above). */
 void	*judging_alloc(struct judging *, size_t size)
