@@ -80,7 +80,7 @@ handle_tar(const struct subject *s)
 
 	memset(&t, 0, sizeof(t));
 	/* tar xzf FILE: letters, then their values */
-	if (first[0] != '-' && first[0] != '\0' && word_text(&s->argv[1]) !=
+	if (first[0] != '-' && first[0] != '\0' && word_static(&s->argv[1]) !=
 	    NULL) {
 		tar_letters(&t, first);
 		for (p = first; *p != '\0'; p++) {

@@ -387,7 +387,7 @@ run_module(const struct subject *s, const struct word *module, size_t next)
 	struct word *argv;
 	size_t i, n = 0;
 
-	if (word_text(module) == NULL) {
+	if (word_static(module) == NULL) {
 		class_findf(s, CLASS_OPAQUE, "a module that is not known: %s",
 		    module);
 		return;

@@ -118,9 +118,7 @@ handle_tee(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND)
 			continue;
-		/* a log beside a build is as good as the build's own files */
-		if (zone_of(s, opt.word) != ZONE_WORK)
-			zone_write(s, opt.word, CLASS_MUTATE, "writes a copy");
+		zone_write(s, opt.word, CLASS_MUTATE, "writes a copy");
 		shell_file_set(s->j, s->c, opt.word, &copy);
 	}
 }
@@ -170,7 +168,7 @@ operand_list(const struct subject *s, size_t *n)
 static void
 check_rename(const struct subject *s, const struct word *from)
 {
-	const char *text = word_text(from), *name;
+	const char *text = word_static(from), *name;
 	size_t i;
 
 	if (text == NULL || strchr(text, '/') == NULL)

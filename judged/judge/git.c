@@ -85,7 +85,7 @@ git_key(const struct subject *s, const char *key, const struct word *value)
 	}
 	if (!key_executes(key))
 		return;
-	if (word_text(value) != NULL && in_list(text, flags))
+	if (word_static(value) != NULL && in_list(text, flags))
 		return;
 	if (strncasecmp(key, "alias.", 6) == 0) {
 		/* an alias without "!" is a command of git's */
@@ -138,7 +138,7 @@ has_word(const struct git *g, const char *text)
 	size_t i;
 
 	for (i = 1; i < g->sub.argc; i++)
-		if (word_text(&g->sub.argv[i]) != NULL &&
+		if (word_static(&g->sub.argv[i]) != NULL &&
 		    strcmp(g->sub.argv[i].text, text) == 0)
 			return (1);
 	return (0);
@@ -603,7 +603,7 @@ handle_git(const struct subject *s)
 	g.sub = *s;
 	g.sub.argv = s->argv + opt.at;
 	g.sub.argc = s->argc - opt.at;
-	g.name = word_text(opt.word);
+	g.name = word_static(opt.word);
 	if (g.name == NULL) {
 		class_findf(s, CLASS_OPAQUE, "what git is to do is not known: "
 		    "%s", opt.word);

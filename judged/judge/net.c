@@ -124,7 +124,7 @@ static int
 curl_option(const struct subject *s, const struct opt *opt)
 {
 	if (opt_is(opt, 'X', "request")) {
-		if (word_text(opt->value) == NULL ||
+		if (word_static(opt->value) == NULL ||
 		    !reads_only(opt->value->text))
 			return (1);
 	} else if (curl_writes(opt))
@@ -197,7 +197,7 @@ handle_wget(const struct subject *s)
 		if (opt.kind == OPT_LONG && (strncmp(opt.name, "post", 4) ==
 		    0 || strncmp(opt.name, "body", 4) == 0 ||
 		    (strncmp(opt.name, "method", 6) == 0 &&
-		    (word_text(opt.value) == NULL ||
+		    (word_static(opt.value) == NULL ||
 		    !reads_only(opt.value->text)))))
 			writes = 1;
 		if (opt.value != NULL && opt_is(&opt, 0, "use-askpass"))
@@ -411,7 +411,7 @@ handle_gh(const struct subject *s)
 		opt_begin(&o, s, 1, &spec);
 		while (opt_next(&o, &opt)) {
 			if (opt_is(&opt, 'X', "method"))
-				writes |= word_text(opt.value) == NULL ||
+				writes |= word_static(opt.value) == NULL ||
 				    !reads_only(opt.value->text);
 			else if (opt_is(&opt, 'f', "raw-field") ||
 			    opt_is(&opt, 'F', "field") ||

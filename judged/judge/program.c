@@ -44,7 +44,6 @@ handle_lister(const struct subject *s)
 		{ "auditctl", "-l -s" }, { "semanage", "-l" },
 		{ "losetup", "-a -l --list --all -f --find" },
 		{ "dmsetup", "ls info status table deps" },
-		{ "at", "-l" }, { "atrm", "" },
 		{ "tune2fs", "-l" }, { "ipset", "list" }, { "tc", "show" },
 		{ "date", "" }, { "setcap", "" }, { "dmesg", "" }
 	};
@@ -79,6 +78,28 @@ handle_lister(const struct subject *s)
 		return;
 	}
 	class_findf(s, CLASS_ELEVATED, "%s changes the host", &s->argv[0]);
+}
+
+/* What it reads is run later, by a shell. */
+void
+handle_at(const struct subject *s)
+{
+	struct shell_start start = {
+		.who = SHELL_CHILD, .command = s->c, .code_on_stdin = 1
+	};
+	static const struct optspec spec = { "qft", NULL, 0 };
+
+	if (opt_has(s, 1, &spec, 'l', NULL)) {
+		class_find(s, CLASS_READ, "shows what will run");
+		return;
+	}
+	class_find(s, CLASS_ELEVATED, "runs a command later, outside of the "
+	    "call");
+	if (s->c->input.kind == CONTENT_INHERITED)
+		class_find(s, CLASS_OPAQUE, "the commands are not known");
+	else
+		shell_judge_content(s->j, &s->c->input, DIALECT_DASH, &start,
+		    s->out);
 }
 
 /* kill of everything; a known process is one's own. */
@@ -120,7 +141,7 @@ names_myelin(const struct subject *s)
 	size_t i;
 
 	for (i = 1; i < s->argc; i++)
-		if (word_text(&s->argv[i]) != NULL &&
+		if (word_static(&s->argv[i]) != NULL &&
 		    in_list(s->argv[i].text, own))
 			return (1);
 	return (0);
@@ -248,6 +269,7 @@ static const struct program_row {
 	{ "init", NULL, CLASS_ELEVATED }, { "telinit", NULL,
 	    CLASS_ELEVATED },
 	{ "crontab", handle_lister, 0 }, { "hwclock", handle_lister, 0 },
+	{ "at", handle_at, 0 }, { "batch", handle_at, 0 },
 	{ "losetup", handle_lister, 0 }, { "dmsetup", handle_lister, 0 },
 	{ "tune2fs", handle_lister, 0 },
 	{ "update-rc.d", NULL, CLASS_ELEVATED },
@@ -437,6 +459,32 @@ boot_tool(const struct subject *s)
 	return (0);
 }
 
+/* Programs that start no other, whatever their words: no tail is looked at. */
+static const char *const inert[] = {
+	":", "[", "[[", "apropos", "arch", "b2sum", "base32", "base64",
+	"basename", "bat", "bg", "break", "cal", "cat", "cd", "cksum", "cmp",
+	"column", "comm", "compgen", "complete", "continue", "csplit", "cut",
+	"date", "df", "diff", "diff3", "dig", "dircolors", "dirname", "dirs",
+	"du", "echo", "egrep", "eza", "exa", "exit", "expand", "expr", "factor",
+	"false", "fc", "fg", "fgrep", "file", "fmt", "fold", "free", "getconf",
+	"getent", "getfacl", "getopt", "getopts", "grep", "groups", "hash",
+	"head", "help", "hexdump", "history", "hostid", "hostname", "iconv",
+	"id", "info", "jobs", "join", "jq", "last", "lastlog", "let", "local",
+	"locale", "locate", "logname", "look", "ls", "lsattr", "lsb_release",
+	"lsblk", "lscpu", "lsof", "lspci", "lsusb", "md5sum", "mesg", "namei",
+	"nl", "nm", "nproc", "numfmt", "objdump", "od", "paste", "pathchk",
+	"pgrep", "pidof", "pinky", "pmap", "popd", "pr", "printenv", "printf",
+	"ps", "pstree", "ptx", "pushd", "pwd", "pwdx", "read", "readelf",
+	"readlink", "readonly", "realpath", "return", "rev", "seq", "set",
+	"sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shift",
+	"shuf", "size", "sleep", "stat", "strings", "stty", "sum", "sync",
+	"tac", "tail", "test", "tldr", "top", "tput", "tr", "tree", "true",
+	"tsort", "tty", "type", "ulimit", "umask", "uname", "unexpand", "uniq",
+	"unset", "uptime", "users", "vdir", "vmstat", "w", "wait", "wc",
+	"whatis", "whereis", "which", "who", "whoami", "xxd", "yes", "yq",
+	"zcat", "zgrep", "zless", "git-grep", "ag", "ack", NULL
+};
+
 /* A program that no table knows, with what a deny would be behind it. */
 static void
 unknown_program(const struct subject *s)
@@ -444,8 +492,12 @@ unknown_program(const struct subject *s)
 	const char *text;
 	size_t i, k;
 
+	if (in_list(s->name, inert)) {
+		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
+		return;
+	}
 	for (i = 1; i < s->argc; i++) {
-		if ((text = word_text(&s->argv[i])) == NULL)
+		if ((text = word_static(&s->argv[i])) == NULL)
 			continue;
 		for (k = 0; dangerous[k] != NULL; k++)
 			if (strcmp(base_name(text), dangerous[k]) == 0)
@@ -494,7 +546,7 @@ asks_for_help(const struct subject *s)
 	static const char *const shells[] = { "bash", "sh", "dash", "zsh",
 		NULL };
 
-	if (s->argc != 2 || word_text(&s->argv[1]) == NULL ||
+	if (s->argc != 2 || word_static(&s->argv[1]) == NULL ||
 	    in_list(s->name, shells))
 		return (0);
 	return (strcmp(s->argv[1].text, "--help") == 0 ||
@@ -576,12 +628,14 @@ judge_program(struct judging *j, const struct command *c,
 		return;
 	}
 	s.name = base_name(w->text);
-	if ((c->flags & COMMAND_BUILTIN) != 0) {
-		class_findf(&s, CLASS_READ, "%s", w);
-		return;
-	}
 	/* before its handler, which may know better */
 	shell_produce(j, c, &out->output);
+	if ((c->flags & COMMAND_BUILTIN) != 0) {
+		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
+		    strchr(word_start(&s.argv[1]), '=') != NULL ?
+		    CLASS_MUTATE : CLASS_READ, "%s", w);
+		return;
+	}
 	if (asks_for_help(&s))
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
@@ -639,7 +693,7 @@ judge_variable(struct judging *j, const struct command *c, const char *name,
 	struct subject s = { .j = j, .c = c, .argv = value, .argc = 1,
 	    .name = name };
 	struct outcome out;
-	const char *text = word_text(value);
+	const char *text = word_static(value);
 
 	memset(&out, 0, sizeof(out));
 	s.out = &out;

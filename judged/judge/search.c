@@ -204,7 +204,7 @@ static void
 find_output(const struct find *f, int zero)
 {
 	const struct subject *s = f->s;
-	const char *text = word_text(&f->roots[0]);
+	const char *text = word_static(&f->roots[0]);
 	struct word w;
 	char *out;
 

@@ -433,7 +433,7 @@ subcommand_judge(const struct subject *s)
 	while (at < s->argc && word_start(&s->argv[at])[0] == '+')
 		at++;
 	first = opt_operand(s, at, &spec, 0);
-	if (first != NULL && word_text(first) == NULL) {
+	if (first != NULL && word_static(first) == NULL) {
 		class_findf(s, CLASS_OPAQUE, "what it is to do is not known: "
 		    "%s", &s->argv[0]);
 		return (1);
@@ -441,7 +441,7 @@ subcommand_judge(const struct subject *s)
 	for (j = 0; j < 2; j++) {
 		const struct word *w = opt_operand(s, at, &spec, j);
 
-		words[j] = w == NULL || word_text(w) == NULL ? "" : w->text;
+		words[j] = w == NULL || word_static(w) == NULL ? "" : w->text;
 	}
 	for (; i < NROWS && strcmp(rows[i].program, name) == 0; i++) {
 		if (fits(&rows[i], words)) {

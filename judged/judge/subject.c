@@ -8,7 +8,7 @@
 #include "subject.h"
 
 const char *
-word_text(const struct word *w)
+word_static(const struct word *w)
 {
 	return (w != NULL && WORD_IS_STATIC(w) ? w->text : NULL);
 }

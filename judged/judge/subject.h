@@ -20,7 +20,7 @@ struct subject {
 };
 
 /* text if every byte of it is known, else NULL. */
-const char *word_text(const struct word *);
+const char *word_static(const struct word *);
 /* What it certainly begins with; never NULL. */
 const char *word_start(const struct word *);
 /* 1 if it is text, or may become it. */

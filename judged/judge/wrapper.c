@@ -211,7 +211,7 @@ split_string(const struct subject *s, const struct word *string,
     size_t rest)
 {
 	struct word *argv;
-	const char *text = word_text(string);
+	const char *text = word_static(string);
 	size_t n = 0, len, most;
 
 	if (text == NULL || strpbrk(text, "'\"\\$`") != NULL) {
@@ -319,7 +319,7 @@ wrapper_option(const struct subject *s, struct unwrapped *u,
 			return (0);
 		}
 		if (opt_is(opt, 'C', "chdir"))
-			u->cwd = word_text(opt->value) == NULL ? NULL :
+			u->cwd = word_static(opt->value) == NULL ? NULL :
 			    shell_path(s->j, s->c->cwd, opt->value->text);
 	}
 	if ((u->row->flags & WRAP_CODE_C) != 0 && opt->value != NULL &&
@@ -419,7 +419,7 @@ wrapper_judge(const struct subject *s)
 			continue;
 		}
 		if (u.row->kind == WRAP_RUN && first) {
-			if (word_text(opt.word) == NULL ||
+			if (word_static(opt.word) == NULL ||
 			    !listed(u.row->subs, opt.word->text))
 				return (0);
 			first = 0;

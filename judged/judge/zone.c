@@ -309,8 +309,7 @@ zone_wipes(const struct subject *s, const struct word *w)
 	const char *path = absolute(s, w);
 
 	/* nothing, or a program says so: no operand */
-	if (path == NULL || w->text[0] == '\0' ||
-	    (w->flags & WORD_WORKSPACE) != 0)
+	if (path == NULL || w->text[0] == '\0')
 		return (0);
 	if ((w->flags & WORD_GLOB) != 0)
 		return (pattern_wipes(s, path));
@@ -366,6 +365,19 @@ static const struct harm {
 	[ZONE_SELF] = { HARD_SELF, "Myelin's own: %s" }
 };
 
+/* What a build or a server says on its way is no change of the work. */
+static int
+is_log(const struct word *w)
+{
+	const char *text = word_static(w);
+	size_t n;
+
+	if (text == NULL)
+		return (0);
+	n = strlen(text);
+	return (n > 4 && strcmp(text + n - 4, ".log") == 0);
+}
+
 void
 zone_write(const struct subject *s, const struct word *w,
     enum class_id inside, const char *what)
@@ -374,6 +386,8 @@ zone_write(const struct subject *s, const struct word *w,
 
 	if (z == ZONE_SINK)
 		class_find(s, CLASS_READ, "writes nothing that stays");
+	else if (z == ZONE_WORK && inside == CLASS_MUTATE && is_log(w))
+		class_find(s, CLASS_READ, "writes a log");
 	else if (z == ZONE_WORK || z == ZONE_TMP)
 		class_find(s, inside, what);
 	else
