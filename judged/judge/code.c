@@ -8,6 +8,14 @@
 #include "options.h"
 #include "zone.h"
 
+/* A file that nothing here wrote: the workspace's own, as one named is. */
+static int
+own_file(const struct content *in)
+{
+	return (in->kind == CONTENT_UNKNOWN && in->path != NULL &&
+	    in->text == NULL);
+}
+
 /* ---- shells ---- */
 
 static enum dialect
@@ -114,7 +122,7 @@ handle_shell(const struct subject *s)
 		if (judging_context(s->j)->streamed)
 			class_find(s, CLASS_OPAQUE, "a shell that reads its "
 			    "commands from the call's stdin");
-	} else
+	} else if (!own_file(&s->c->input))
 		shell_judge_content(s->j, &s->c->input, dialect, &start,
 		    s->out);
 }
@@ -449,7 +457,7 @@ handle_interpreter(const struct subject *s)
 		if (judging_context(s->j)->streamed)
 			class_find(s, CLASS_OPAQUE, "an interpreter that "
 			    "reads its code from the call's stdin");
-	} else if (o.next <= s->argc)
+	} else if (!own_file(&s->c->input))
 		interpret(s, &s->c->input);
 }
 

@@ -47,10 +47,17 @@ skip_space(const char *p, const char *end)
 }
 
 static void
-awk_execute(const struct subject *s, const char *p, const char *end)
+awk_execute(const struct subject *whole, const char *p, const char *end)
 {
+	struct command *c = judging_alloc(whole->j, sizeof(*c));
+	struct subject inside = *whole;
+	const struct subject *s = &inside;
 	char *text;
 
+	/* what it is fed is made by the program */
+	*c = *whole->c;
+	c->input = (struct content){ .kind = CONTENT_UNKNOWN };
+	inside.c = c;
 	p = skip_space(p, end);
 	if (p < end && *p == '"' && awk_string(s->j, p, end, &text) != NULL)
 		subject_hidden_code(s, word_make(s->j, text, &s->argv[0]));
