@@ -373,7 +373,7 @@ brace_expand(struct resolver *r, const struct part *parts, struct part **out,
 	match(&b);
 	expand(&b, 0, b.n, results, 0);
 	if (b.over)
-		judging_ask(r->j, "opaque",
+		judging_bound(r->j,
 		    "braces make more words than are judged", r->starter);
 	for (i = 0; i < results->n && i < max; i++) {
 		result_part(&b, &results->v[i], NULL);

@@ -21,6 +21,7 @@ struct build {
 	size_t		 room;
 	unsigned	 flags;
 	int		 open;		/* there is a field, if an empty one */
+	int		 bracket;	/* an unquoted "[" is in it */
 };
 
 struct builds {
@@ -59,6 +60,7 @@ build_close(struct builds *b, struct build *x)
 	x->len = 0;
 	x->flags = 0;
 	x->open = 0;
+	x->bracket = 0;
 }
 
 static void
@@ -86,6 +88,24 @@ build_text(struct builds *b, struct build *x, const char *s, size_t len)
 	}
 	memcpy(x->text + x->len, s, len);
 	x->len += len;
+}
+
+/*
+ * Unquoted text: 1 if it makes the field a pattern.  A "[" does so only with
+ * a "]" behind it, else the program "[" would be one.
+ */
+static int
+makes_pattern(struct build *x, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (s[i] == '*' || s[i] == '?' || (s[i] == ']' && x->bracket))
+			return (1);
+		if (s[i] == '[')
+			x->bracket = 1;
+	}
+	return (0);
 }
 
 static void
@@ -149,7 +169,7 @@ split(struct builds *b, struct build *x, const char *s, size_t len)
 		while (i < len && !is_ifs(b, s[i]))
 			i++;
 		if ((b->flags & EXPAND_GLOB) &&
-		    pattern_is(s + start, i - start))
+		    makes_pattern(x, s + start, i - start))
 			x->flags |= WORD_GLOB;
 		build_text(b, x, s + start, i - start);
 	}
@@ -171,7 +191,7 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 		if (w->flags & WORD_SPLITS)
 			x->flags |= WORD_PREFIX;
 		if (!quoted && (b->flags & EXPAND_GLOB) && w->text != NULL &&
-		    pattern_is(w->text, w->len))
+		    makes_pattern(x, w->text, w->len))
 			x->flags |= WORD_GLOB;
 		return;
 	}
@@ -409,16 +429,16 @@ may_vanish(const struct part *parts)
 static void
 literal(struct builds *b, const struct part *part, int quoted)
 {
-	unsigned flags = 0;
+	int is_quoted = part->kind == PART_QUOTED || quoted;
 	size_t i;
 
-	if (part->kind == PART_QUOTED || quoted)
-		flags = WORD_QUOTED;
-	else if ((b->flags & EXPAND_GLOB) && pattern_is(part->text, part->len))
-		flags = WORD_GLOB;
 	for (i = 0; i < b->n; i++) {
 		build_text(b, &b->v[i], part->text, part->len);
-		b->v[i].flags |= flags;
+		if (is_quoted)
+			b->v[i].flags |= WORD_QUOTED;
+		else if ((b->flags & EXPAND_GLOB) &&
+		    makes_pattern(&b->v[i], part->text, part->len))
+			b->v[i].flags |= WORD_GLOB;
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judging_internal.h"
+#include "resolver.h"
 
 #define CHUNK		(64 * 1024)
 #define ALIGN		16
@@ -176,6 +177,42 @@ judging_ask(struct judging *j, const char *class, const char *rule,
 	judging_find(j, &f);
 }
 
+void
+judging_bound(struct judging *j, const char *rule, const struct command *c)
+{
+	j->bounded = rule;
+	judging_ask(j, "opaque", rule, c);
+}
+
+enum verdict
+judging_probe(struct judging *j, void (*body)(void *), void *arg)
+{
+	struct finding decides = j->decides, kept = j->kept;
+	struct scope *scope = j->resolver->scope;
+	enum effect effect = j->effect;
+	uint32_t marks = j->marks;
+	size_t n = j->nfindings, mark = scope_mark(scope);
+	const char *bounded = j->bounded;
+	enum verdict worst;
+
+	/* Should memory run out in it, what was found before stands. */
+	if (decides.verdict > kept.verdict)
+		j->kept = decides;
+	memset(&j->decides, 0, sizeof(j->decides));
+	body(arg);
+	worst = j->decides.verdict;
+	scope_rollback(scope, mark);
+	j->decides = decides;
+	j->kept = kept;
+	j->effect = effect;
+	j->marks = marks;
+	j->nfindings = n;
+	/* A bound that was hit stays hit. */
+	if (bounded == NULL && j->bounded != NULL)
+		judging_ask(j, "opaque", j->bounded, NULL);
+	return (worst);
+}
+
 const struct finding *
 judging_decides(const struct judging *j)
 {
@@ -216,8 +253,7 @@ judging_step(struct judging *j)
 	}
 	if (!j->over) {
 		j->over = 1;
-		judging_ask(j, "opaque", "more commands than are judged",
-		    NULL);
+		judging_bound(j, "more commands than are judged", NULL);
 	}
 	return (0);
 }
@@ -232,7 +268,7 @@ int
 judging_enter(struct judging *j, const struct command *c)
 {
 	if (j->depth >= JUDGE_DEPTH_MAX) {
-		judging_ask(j, "opaque", "nested deeper than is judged", c);
+		judging_bound(j, "nested deeper than is judged", c);
 		return (0);
 	}
 	j->depth++;
@@ -255,7 +291,7 @@ judging_again(struct judging *j, size_t len, const struct command *c)
 	if (max > JUDGE_AGAIN_MAX)
 		max = JUDGE_AGAIN_MAX;
 	if (len > max || j->again > max - len) {
-		judging_ask(j, "opaque",
+		judging_bound(j,
 		    "more text becomes code again than is judged", c);
 		return (0);
 	}
@@ -286,27 +322,10 @@ judging_guard(struct judging *j, void (*body)(struct judging *, void *),
 		.to = j->length
 	};
 	j->marks |= out->marks;
+	if (j->kept.verdict > j->decides.verdict)
+		j->decides = j->kept;
 	if (j->decides.verdict < VERDICT_ASK)
 		j->decides = *out;
 	if (j->nfindings < j->maxfindings)
 		j->findings[j->nfindings++] = *out;
-}
-
-enum verdict
-judging_probe(struct judging *j, void (*body)(void *), void *arg)
-{
-	struct finding decides = j->decides;
-	enum effect effect = j->effect;
-	uint32_t marks = j->marks;
-	size_t n = j->nfindings;
-	enum verdict worst;
-
-	memset(&j->decides, 0, sizeof(j->decides));
-	body(arg);
-	worst = j->decides.verdict;
-	j->decides = decides;
-	j->effect = effect;
-	j->marks = marks;
-	j->nfindings = n;
-	return (worst);
 }

@@ -21,6 +21,8 @@ struct judging {
 
 	struct finding		 decides;
 	struct finding		 exhausted;
+	struct finding		 kept;		/* decided before a probe */
+	const char		*bounded;	/* the bound that was hit, or NULL */
 	struct finding		*findings;
 	size_t			 nfindings;
 	size_t			 maxfindings;
@@ -44,6 +46,9 @@ struct judging {
  */
 void	judging_guard(struct judging *, void (*)(struct judging *, void *),
 	    void *);
+/* A finding that asks because a bound was hit; no probe takes it back. */
+void	judging_bound(struct judging *, const char *rule,
+	    const struct command *);
 /* For tests: as if no memory was left beyond so many bytes. */
 void	judging_fail_at(struct judging *, size_t bytes);
 

@@ -252,11 +252,14 @@ static void
 assign_default(struct resolver *r, const struct param *p,
     const struct pieces *words)
 {
-	const struct value *v = var_get(r, p->name);
+	const struct value *v;
 	size_t i;
 
 	if (!is_identifier(p->name, p->nlen) || p->has_subscript)
 		return;
+	v = var_get(r, p->name);
+	if (v == NULL)
+		v = value_unknown(r->j, 0);
 	for (i = 0; i < words->n; i++)
 		if (words->alt[i].n > 0)
 			v = value_join(r->j, v, value_word(r->j,

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "judging_internal.h"
 #include "scope.h"
 
 #define BUCKETS		256	/* a power of two */
@@ -67,7 +68,7 @@ add(struct scope *s, enum slot_kind kind, const char *name)
 	/* More names than that stay unknown, and that asks. */
 	if (kind != SLOT_STATE && s->nslots >= JUDGE_VARIABLES_MAX) {
 		if (s->nslots++ == JUDGE_VARIABLES_MAX)
-			judging_ask(s->j, "opaque",
+			judging_bound(s->j,
 			    "more variables than are followed", NULL);
 		return (NULL);
 	}
