@@ -22,6 +22,8 @@ struct options {
 	int		 json;
 	int		 follow;
 	int		 stop;
+	int		 explain;
+	const char	*library;	/* where Myelin's programs are */
 	const char	*workspace;
 	const char	*cwd;
 	const char	*profile;
@@ -56,6 +58,7 @@ int	cmd_limits(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
+int	cmd_judge(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 
 /* "myelinctl: ..." on standard error; control characters are escaped. */

@@ -72,7 +72,8 @@ usage_error(const struct options *o, const char *fmt, ...)
 /* ---- options ---- */
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
-	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z' };
+	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
+	LONG_EXPLAIN = 'E' };
 
 struct option_row {
 	int		 letter;
@@ -239,6 +240,21 @@ set_stop(struct options *o, const char *value)
 	return (0);
 }
 
+static int
+set_explain(struct options *o, const char *value)
+{
+	(void)value;
+	o->explain = 1;
+	return (0);
+}
+
+static int
+set_library(struct options *o, const char *value)
+{
+	o->library = value;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -259,6 +275,10 @@ static const struct option_row option_rows[] = {
 	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
 	    "long", set_expires },
 	{ 'n', 1, "lines", "N", "at most N rows", set_most },
+	{ LONG_EXPLAIN, 0, "explain", NULL, "show all that was found",
+	    set_explain },
+	{ 'L', 1, "library", "DIR", "use judged of this directory",
+	    set_library },
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 };
 
@@ -286,6 +306,8 @@ static const struct command commands[] = {
 	    "read the audit log (operators)", cmd_audit },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
 	    "Myelin needs", cmd_doctor },
+	{ "judge", "jEwCL", 1, EXIT_FAILED, "[--] TEXT | -", "what the judge "
+	    "would say of a shell command", cmd_judge },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",
 	    cmd_version },
 };
