@@ -121,6 +121,8 @@ struct proc_drop {
 
 /* Drops for good and proves it; fatal where anything is missing. */
 void	proc_drop(const struct proc_drop *);
+/* Its last step alone: the filter of what all share and of these rows. */
+void	proc_filter(const struct proc_syscall *, size_t n);
 
 /*
  * Dies with the parent, however stuck: at once, or, with PROC_ROOT, which has

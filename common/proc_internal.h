@@ -7,6 +7,5 @@
 #include "proc.h"
 
 /* Loads the filter and proves it; fatal on failure.  no_new_privs is on. */
-void	proc_filter(const struct proc_syscall *, size_t);
 
 #endif

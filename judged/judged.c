@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "alone.h"
 #include "codec.h"
 #include "env.h"
 #include "judge.h"
@@ -345,5 +346,8 @@ static const struct proc_role role = {
 int
 main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "-j") == 0)
+		return (alone_main(argc, argv, syscalls,
+		    sizeof(syscalls) / sizeof(syscalls[0])));
 	proc_main(&role, argc, argv);
 }

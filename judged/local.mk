@@ -14,16 +14,28 @@ judged_libjudged_a_SOURCES = \
 	judged/schema_value.c \
 	judged/template.c judged/template.h \
 	judged/tool.c judged/tool.h \
+	judged/report.c judged/report.h \
+	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
+	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
+	judged/judge/files.c judged/judge/git.c judged/judge/judge_int.h \
+	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
+	judged/judge/subcommand.c judged/judge/subject.c \
+	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
+	judged/judge/zone.h \
 	judged/why.c judged/why.h
-judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
-	$(LIBMD_CFLAGS) $(PCRE2_CFLAGS)
-JUDGED_LIBS = judged/libjudged.a common/libcore.a $(JANSSON_LIBS) \
+judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
+	$(JANSSON_CFLAGS) $(LIBMD_CFLAGS) $(PCRE2_CFLAGS)
+# The shell's reader calls the tables, and they call it.
+JUDGED_OWN = judged/libjudged.a judged/shell/libshell.a judged/libjudged.a
+JUDGED_LIBS = $(JUDGED_OWN) common/libcore.a $(JANSSON_LIBS) \
 	$(LIBMD_LIBS) $(PCRE2_LIBS) -lm $(LIBBSD_LIBS)
 
 myelinlib_PROGRAMS += judged/judged
-judged_judged_SOURCES = judged/judged.c
-judged_judged_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-judged_judged_LDADD = judged/libjudged.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+judged_judged_SOURCES = judged/judged.c judged/alone.c judged/alone.h
+judged_judged_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
+	$(JANSSON_CFLAGS)
+judged_judged_LDADD = $(JUDGED_OWN) $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBMD_LIBS) $(PCRE2_LIBS) -lm
 judged_judged_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 

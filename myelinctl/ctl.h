@@ -23,6 +23,8 @@ struct options {
 	int		 follow;
 	int		 stop;
 	int		 recursive;
+	int		 explain;
+	const char	*library;	/* where Myelin's programs are */
 	const char	*workspace;
 	const char	*cwd;
 	const char	*profile;
@@ -64,6 +66,7 @@ int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
 int	cmd_mcp(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
+int	cmd_judge(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 
 /* "sessions show ID", "call explain ID": parts of those commands. */

@@ -17,6 +17,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
+	myelinctl/judge.c \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \

@@ -73,7 +73,7 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
-	LONG_OLDER = 'O', LONG_DRY = 'D' };
+	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E' };
 
 struct option_row {
 	int		 letter;
@@ -284,6 +284,21 @@ set_dry_run(struct options *o, const char *value)
 	return (0);
 }
 
+static int
+set_explain(struct options *o, const char *value)
+{
+	(void)value;
+	o->explain = 1;
+	return (0);
+}
+
+static int
+set_library(struct options *o, const char *value)
+{
+	o->library = value;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -308,6 +323,10 @@ static const struct option_row option_rows[] = {
 	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
 	    "nothing", set_dry_run },
 	{ 'n', 1, "lines", "N", "at most N rows", set_most },
+	{ LONG_EXPLAIN, 0, "explain", NULL, "show all that was found",
+	    set_explain },
+	{ 'L', 1, "library", "DIR", "use judged of this directory",
+	    set_library },
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
 	    set_recursive },
@@ -349,6 +368,8 @@ static const struct command commands[] = {
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
 	    "Myelin needs", cmd_doctor },
+	{ "judge", "jEwCL", 1, EXIT_FAILED, "[--] TEXT | -", "what the judge "
+	    "would say of a shell command", cmd_judge },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",
 	    cmd_version },
 };

@@ -1,0 +1,233 @@
+/*
+ * Archives, and the table of options that execute.
+ */
+#include <string.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/* ---- tar ---- */
+
+static const struct optspec tar_spec = { "fCTXbFIgKLNVH", "file directory "
+    "files-from exclude exclude-from checkpoint-action use-compress-program "
+    "to-command info-script new-volume-script rsh-command "
+    "listed-incremental transform strip-components owner group mode mtime "
+    "format one-top-level suffix volno-file record-size rmt-command", 0 };
+
+struct tar {
+	int			 extracts;
+	int			 lists;
+	const struct word	*file;
+	const struct word	*directory;
+	int			 absolute;
+};
+
+static void
+tar_letters(struct tar *t, const char *letters)
+{
+	for (; *letters != '\0'; letters++) {
+		t->extracts |= *letters == 'x';
+		t->lists |= *letters == 't' || *letters == 'd';
+		t->absolute |= *letters == 'P';
+	}
+}
+
+/* "exec=CMD" of a checkpoint; a command elsewhere. */
+static void
+tar_option(const struct subject *s, struct tar *t, const struct opt *opt)
+{
+	const char *text;
+
+	if (opt->kind == OPT_SHORT)
+		tar_letters(t, (char[]){ opt->letter, '\0' });
+	if (opt_is(opt, 0, "extract") || opt_is(opt, 0, "get"))
+		t->extracts = opt->kind == OPT_LONG &&
+		    strlen(opt->name) > 2 ? 1 : t->extracts;
+	if (opt->kind == OPT_LONG && (strcmp(opt->name, "list") == 0 ||
+	    strcmp(opt->name, "diff") == 0 || strcmp(opt->name, "compare") ==
+	    0))
+		t->lists = 1;
+	if (opt->value == NULL)
+		return;
+	text = word_start(opt->value);
+	if (opt_is(opt, 'f', "file"))
+		t->file = opt->value;
+	else if (opt_is(opt, 'C', "directory"))
+		t->directory = opt->value;
+	else if (opt->kind == OPT_LONG && strlen(opt->name) > 11 &&
+	    strncmp("checkpoint-action", opt->name, strlen(opt->name)) == 0) {
+		if (strncmp(text, "exec=", 5) == 0)
+			subject_hidden_code(s, word_rest(s->j, opt->value, 5));
+		else if (opt->value->text == NULL)
+			class_find(s, CLASS_OPAQUE, "tar may be told to "
+			    "execute a command");
+	} else if (opt_is(opt, 'I', "use-compress-program") ||
+	    opt_is(opt, 'F', "info-script") || opt_is(opt, 0,
+	    "new-volume-script") || opt_is(opt, 0, "rsh-command") ||
+	    opt_is(opt, 0, "to-command"))
+		subject_hidden_code(s, opt->value);
+}
+
+void
+handle_tar(const struct subject *s)
+{
+	struct tar t;
+	struct optscan o;
+	struct opt opt;
+	const char *first = s->argc > 1 ? word_start(&s->argv[1]) : "", *p;
+	size_t skip = 1, next = 2;
+
+	memset(&t, 0, sizeof(t));
+	/* tar xzf FILE: letters, then their values */
+	if (first[0] != '-' && first[0] != '\0' && word_static(&s->argv[1]) !=
+	    NULL) {
+		tar_letters(&t, first);
+		for (p = first; *p != '\0'; p++) {
+			if (strchr("fCbTXVgKLNFHI", *p) == NULL ||
+			    next >= s->argc)
+				continue;
+			if (*p == 'f')
+				t.file = &s->argv[next];
+			else if (*p == 'C')
+				t.directory = &s->argv[next];
+			next++;
+		}
+		skip = next;
+	}
+	if (s->argc > 1 && s->argv[1].text == NULL &&
+	    (s->argv[1].flags & WORD_SPLITS) != 0)
+		class_find(s, CLASS_OPAQUE, "tar may be told to execute a "
+		    "command");
+	opt_begin(&o, s, skip, &tar_spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind != OPT_OPERAND)
+			tar_option(s, &t, &opt);
+	if (t.lists && !t.extracts) {
+		class_find(s, CLASS_READ, "lists an archive");
+	} else if (t.extracts) {
+		if (t.absolute)
+			class_find(s, CLASS_ELEVATED, "unpacks to wherever "
+			    "the archive says");
+		if (t.directory != NULL)
+			zone_write(s, t.directory, CLASS_MUTATE,
+			    "unpacks an archive");
+		else
+			zone_write(s, word_make(s->j, ".", &s->argv[0]),
+			    CLASS_MUTATE, "unpacks an archive");
+	} else if (t.file != NULL && strcmp(word_start(t.file), "-") != 0)
+		zone_write(s, t.file, CLASS_MUTATE, "packs an archive");
+	else
+		class_find(s, CLASS_READ, "packs an archive to its output");
+}
+
+/* gzip, zip, unzip, 7z, ...: files of the workspace change. */
+void
+handle_archive(const struct subject *s)
+{
+	static const struct optspec spec = { "dPSoxbnt", NULL, 0 };
+	struct optscan o;
+	struct opt opt;
+	enum zone z;
+
+	class_find(s, CLASS_MUTATE, "packs or unpacks files");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			z = zone_of(s, opt.word);
+			if (z > ZONE_OUT)
+				zone_write(s, opt.word, CLASS_MUTATE,
+				    "packs or unpacks files");
+		} else if (opt.letter == 'd' && opt.value != NULL &&
+		    strcmp(s->name, "unzip") == 0)
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "unpacks an archive");
+	}
+	if (strcmp(s->name, "zip") == 0) {
+		for (size_t i = 1; i + 1 < s->argc; i++)
+			if (strcmp(word_start(&s->argv[i]), "-TT") == 0 ||
+			    strncmp(word_start(&s->argv[i]),
+			    "--unzip-command", 15) == 0)
+				subject_hidden_code(s, &s->argv[i + 1]);
+	}
+}
+
+/* ---- options that execute ---- */
+
+static const struct code_row {
+	const char	*program;
+	char		 letter;
+	const char	*name;
+	const char	*shorts;	/* that take a value */
+	const char	*longs;
+} code_rows[] = {
+	{ "man", 'P', "pager", "PCrRLmMSse", "pager config-file path "
+	    "sections" },
+	{ "rg", 0, "pre", "eftgABCmjMdrE", "pre regexp file type glob "
+	    "max-count" },
+	{ "split", 0, "filter", "abClnt", "filter bytes lines number "
+	    "suffix-length additional-suffix" },
+	{ "sort", 0, "compress-program", "koStT", "compress-program key "
+	    "output buffer-size field-separator temporary-directory "
+	    "files0-from parallel" },
+	{ "less", 0, NULL, "oOpPtTxbkjyz", NULL },
+	{ "pdflatex", 0, "shell-escape", NULL, NULL },
+	{ "gdb", 'e', "eval-command", "exiIcpds", "eval-command ex command "
+	    "init-eval-command" },
+	{ "ssh-keygen", 'D', NULL, "bCDfmNOPrRtTVYwz", NULL },
+	{ "mysql", 'e', NULL, "ehuPD", NULL },
+	{ "cpio", 0, "rsh-command", "FHCEIORM", "rsh-command file" },
+	{ "dpkg-source", 0, NULL, NULL, NULL },
+	{ "ctags", 0, NULL, NULL, NULL }
+};
+
+void
+handle_code_options(const struct subject *s)
+{
+	const struct code_row *row = code_rows;
+	struct optspec spec;
+	struct optscan o;
+	struct opt opt;
+	const char *p;
+
+	while (strcmp(row->program, s->name) != 0)
+		row++;
+	spec.shorts = row->shorts;
+	spec.longs = row->longs;
+	spec.flags = strcmp(s->name, "gdb") == 0 ? OPT_ONE_DASH : 0;
+	class_find(s, CLASS_READ, "reads and shows");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND || opt.value == NULL)
+			continue;
+		if (strcmp(s->name, "sort") == 0 && opt_is(&opt, 'o',
+		    "output")) {
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "writes what it sorts");
+			continue;
+		}
+		if (strcmp(s->name, "gdb") == 0) {
+			p = word_start(opt.value);
+			if (strncmp(p, "shell ", 6) == 0)
+				subject_hidden_code(s, word_rest(s->j,
+				    opt.value, 6));
+			else if (p[0] == '!')
+				subject_hidden_code(s, word_rest(s->j,
+				    opt.value, 1));
+			continue;
+		}
+		if (strcmp(s->name, "mysql") == 0) {
+			p = strstr(word_start(opt.value), "\\!");
+			if (p != NULL)
+				subject_hidden_code(s, word_rest(s->j,
+				    opt.value, (size_t)(p + 2 -
+				    opt.value->text)));
+			continue;
+		}
+		/* a prefix of one letter could be many options */
+		if ((row->letter != 0 && opt.letter == row->letter) ||
+		    (opt.kind == OPT_LONG && row->name != NULL &&
+		    strlen(opt.name) > 1 && opt_is(&opt, 0, row->name)))
+			subject_hidden_code(s, opt.value);
+	}
+}

@@ -1,0 +1,405 @@
+/*
+ * Programs that change, move or delete files.
+ */
+#include <string.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/* ---- deleting ---- */
+
+void
+handle_rm(const struct subject *s)
+{
+	int recursive = opt_has(s, 1, NULL, 'r', "recursive") ||
+	    opt_has(s, 1, NULL, 'R', NULL);
+	struct optscan o;
+	struct opt opt;
+	int any = 0;
+
+	opt_begin(&o, s, 1, NULL);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND)
+			continue;
+		any = 1;
+		zone_delete(s, opt.word, recursive || o.uncertain);
+	}
+	if (!any)
+		class_find(s, CLASS_READ, "deletes nothing");
+}
+
+void
+handle_rmdir(const struct subject *s)
+{
+	static const struct optspec spec = { NULL, NULL, 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_MUTATE, "removes empty directories");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND)
+			zone_write(s, opt.word, CLASS_MUTATE,
+			    "removes empty directories");
+}
+
+void
+handle_shred(const struct subject *s)
+{
+	static const struct optspec spec = { "ns", "iterations size "
+	    "random-source", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND)
+			continue;
+		if (zone_of(s, opt.word) == ZONE_DISK)
+			class_findf(s, HARD_DISK, "overwrites a disk: %s",
+			    opt.word);
+		else
+			zone_delete(s, opt.word, 0);
+	}
+}
+
+/* ---- writing ---- */
+
+void
+handle_write_all(const struct subject *s)
+{
+	static const struct optspec spec = { "mdrtZ", "mode date reference "
+	    "time context", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_MUTATE, "makes or changes files");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND)
+			zone_write(s, opt.word, CLASS_MUTATE,
+			    "makes or changes files");
+}
+
+/* The last operand is written, the others are read. */
+void
+handle_write_last(const struct subject *s)
+{
+	const struct word *last = NULL;
+	struct optscan o;
+	struct opt opt;
+	size_t n = 0;
+
+	opt_begin(&o, s, 1, NULL);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			last = opt.word;
+			n++;
+		}
+	}
+	if (n < 2)
+		class_find(s, CLASS_MUTATE, "makes a file");
+	else
+		zone_write(s, last, CLASS_MUTATE, "makes a file");
+}
+
+void
+handle_tee(const struct subject *s)
+{
+	static const struct optspec spec = { NULL, NULL, 0 };
+	struct content copy = s->c->input;
+	struct optscan o;
+	struct opt opt;
+
+	/* reading a pipe and passing it on is no more than reading */
+	class_find(s, CLASS_READ, "passes its input on");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND)
+			continue;
+		zone_write(s, opt.word, CLASS_MUTATE, "writes a copy");
+		shell_file_set(s->j, s->c, opt.word, &copy);
+	}
+}
+
+static const struct word *
+target_directory(const struct subject *s, const struct optspec *spec)
+{
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, spec);
+	while (opt_next(&o, &opt))
+		if (opt_is(&opt, 't', "target-directory"))
+			return (opt.value);
+	return (NULL);
+}
+
+static const struct optspec copy_spec = { "tSgomZ", "target-directory suffix "
+    "group owner mode strip-program", 0 };
+
+/* Sources and the target of cp, mv, ln, install; the number of operands. */
+static size_t
+operands(const struct subject *s, const struct word **list, size_t most)
+{
+	struct optscan o;
+	struct opt opt;
+	size_t n = 0;
+
+	opt_begin(&o, s, 1, &copy_spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND && n < most)
+			list[n++] = opt.word;
+	return (n);
+}
+
+static const struct word **
+operand_list(const struct subject *s, size_t *n)
+{
+	const struct word **list = judging_alloc(s->j,
+	    s->argc * sizeof(*list));
+
+	*n = operands(s, list, s->argc);
+	return (list);
+}
+
+/* A program whose name is a dangerous one gets another name. */
+static void
+check_rename(const struct subject *s, const struct word *from)
+{
+	const char *text = word_static(from), *name;
+	size_t i;
+
+	if (text == NULL || strchr(text, '/') == NULL)
+		return;
+	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
+		if (strcmp(base_name(text), name) == 0) {
+			class_findf(s, CLASS_OPAQUE, "another name for %s",
+			    from);
+			return;
+		}
+	}
+}
+
+void
+handle_cp(const struct subject *s)
+{
+	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
+	size_t n, i;
+
+	list = operand_list(s, &n);
+	if (target == NULL && n > 1)
+		target = list[--n];
+	for (i = 0; i < n; i++)
+		check_rename(s, list[i]);
+	if (target == NULL) {
+		class_find(s, CLASS_MUTATE, "copies files");
+		return;
+	}
+	if (n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
+	zone_write(s, target, CLASS_MUTATE, "copies files");
+}
+
+void
+handle_install(const struct subject *s)
+{
+	if (opt_has(s, 1, &copy_spec, 'd', "directory"))
+		handle_write_all(s);
+	else
+		handle_cp(s);
+}
+
+void
+handle_mv(const struct subject *s)
+{
+	const struct word *target = target_directory(s, &copy_spec), **list;
+	size_t n, i;
+	enum zone z;
+
+	list = operand_list(s, &n);
+	if (target == NULL && n > 1)
+		target = list[--n];
+	class_find(s, CLASS_MUTATE, "moves files");
+	for (i = 0; i < n; i++) {
+		check_rename(s, list[i]);
+		z = zone_of(s, list[i]);
+		if (zone_wipes(s, list[i]))
+			class_findf(s, HARD_WIPE, "moves all of %s away",
+			    list[i]);
+		else if (z != ZONE_WORK && z != ZONE_TMP)
+			zone_write(s, list[i], CLASS_MUTATE, "moves files");
+	}
+	if (target != NULL)
+		zone_write(s, target, CLASS_MUTATE, "moves files");
+}
+
+void
+handle_ln(const struct subject *s)
+{
+	const struct word *target = target_directory(s, &copy_spec), **list;
+	size_t n, i;
+
+	list = operand_list(s, &n);
+	if (target == NULL && n > 1)
+		target = list[--n];
+	for (i = 0; i < n; i++)
+		check_rename(s, list[i]);
+	class_find(s, CLASS_MUTATE, "makes links");
+	if (target != NULL)
+		zone_write(s, target, CLASS_MUTATE, "makes links");
+}
+
+void
+handle_truncate(const struct subject *s)
+{
+	static const struct optspec spec = { "rs", "reference size", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND)
+			zone_write(s, opt.word, CLASS_LOSE, "cuts a file off");
+}
+
+/* chmod, chown, chgrp, setfacl, chattr: FIRST operand is no file. */
+void
+handle_mode(const struct subject *s)
+{
+	static const struct optspec spec = { "nmxMXpv", "reference from "
+	    "modify set remove", 0 };
+	int recursive = opt_has(s, 1, &spec, 'R', "recursive");
+	int owner = strcmp(s->name, "chmod") != 0 &&
+	    strcmp(s->name, "setfacl") != 0;
+	int first = !opt_has(s, 1, &spec, 0, "reference") &&
+	    strcmp(s->name, "setfacl") != 0;
+	const char *home = s->c->home, *path;
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_MUTATE, "changes modes");
+	if (owner && strcmp(s->name, "chattr") == 0)
+		class_find(s, CLASS_ELEVATED, "changes attributes of files");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			/* chmod -x: a mode, no option */
+			if (first && strcmp(s->name, "chmod") == 0 &&
+			    opt.kind == OPT_SHORT &&
+			    strchr("rwxXst", opt.letter) != NULL)
+				first = 0;
+			continue;
+		}
+		if (first) {
+			first = 0;
+			continue;
+		}
+		path = opt.word->text == NULL ? NULL : shell_path(s->j,
+		    s->c->cwd, opt.word->text);
+		if (recursive && zone_wipes(s, opt.word) && !(path != NULL &&
+		    home != NULL && strcmp(path, home) == 0))
+			class_findf(s, HARD_PERM, "changes all of %s",
+			    opt.word);
+		else if (recursive && zone_wipes(s, opt.word))
+			class_findf(s, CLASS_DESTROY, "changes all of %s",
+			    opt.word);
+		else if (zone_of(s, opt.word) == ZONE_PERSIST &&
+		    strcmp(s->name, "chmod") == 0)
+			class_find(s, CLASS_MUTATE, "changes modes");
+		else
+			zone_write(s, opt.word, CLASS_MUTATE,
+			    "changes modes");
+	}
+}
+
+/* ---- dd ---- */
+
+void
+handle_dd(const struct subject *s)
+{
+	const struct word *out = NULL;
+	const char *text;
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (strncmp(text, "of=", 3) == 0)
+			out = word_rest(s->j, &s->argv[i], 3);
+		else if (s->argv[i].text == NULL)
+			class_findf(s, CLASS_OPAQUE, "what is written is "
+			    "not known: %s", &s->argv[i]);
+	}
+	if (out == NULL)
+		class_find(s, CLASS_READ, "copies to its output");
+	else
+		zone_write(s, out, CLASS_LOSE, "overwrites a file");
+}
+
+/* ---- rsync ---- */
+
+static int
+is_remote(const struct word *w)
+{
+	const char *text = word_start(w), *colon;
+
+	if (strncmp(text, "rsync://", 8) == 0)
+		return (1);
+	colon = strchr(text, ':');
+	return (colon != NULL && colon != text && (strchr(text, '/') == NULL ||
+	    colon < strchr(text, '/')));
+}
+
+void
+handle_rsync(const struct subject *s)
+{
+	static const struct optspec spec = { "efBTMm", "rsh filter exclude "
+	    "include exclude-from include-from files-from block-size "
+	    "temp-dir partial-dir backup-dir suffix compare-dest copy-dest "
+	    "link-dest chmod chown usermap groupmap bwlimit timeout "
+	    "contimeout port max-size min-size log-file log-file-format "
+	    "out-format password-file address rsync-path sockopts "
+	    "remote-option info debug max-delete", 0 };
+	const struct word *target = NULL, *last = NULL;
+	int deletes = 0, reads = 0;
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			if (last != NULL && is_remote(last))
+				reads = 1;
+			last = target = opt.word;
+			continue;
+		}
+		if (opt.kind == OPT_LONG && (strncmp(opt.name, "delete", 6) ==
+		    0 || strncmp(opt.name, "del", 4) == 0))
+			deletes = 1;
+		if (opt.value != NULL && (opt_is(&opt, 'e', "rsh") ||
+		    (opt.kind == OPT_LONG && strcmp(opt.name, "rsync-path") ==
+		    0)))
+			subject_hidden_code(s, opt.value);
+	}
+	if (target == NULL) {
+		class_find(s, CLASS_READ, "copies nothing");
+		return;
+	}
+	if (is_remote(target)) {
+		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
+		    target);
+		return;
+	}
+	if (deletes && zone_wipes(s, target)) {
+		class_findf(s, HARD_WIPE, "deletes all of %s", target);
+		return;
+	}
+	if (reads)
+		class_find(s, CLASS_NET_READ, "copies from another host");
+	zone_write(s, target, CLASS_MUTATE, "copies files");
+}

@@ -1,0 +1,43 @@
+/*
+ * Among the files of this directory.
+ */
+#ifndef JUDGE_INT_H
+#define JUDGE_INT_H
+
+#include "subject.h"
+
+/* Judges argv and stdin of a command: no redirects, no assignments. */
+void	judge_program(struct judging *, const struct command *,
+	    struct outcome *);
+
+/*
+ * Handlers of programs: each judges its subject.  A program may stand in the
+ * table of programs with one of them.
+ */
+typedef void handler(const struct subject *);
+
+handler	handle_find, handle_xargs, handle_fd, handle_parallel;
+handler	handle_rm, handle_rmdir, handle_mv, handle_cp, handle_ln,
+	handle_write_all, handle_write_last, handle_mode, handle_truncate,
+	handle_tee, handle_dd, handle_shred, handle_install, handle_rsync;
+handler	handle_mkfs, handle_disk_tool, handle_partition;
+handler	handle_curl, handle_wget, handle_scp, handle_ssh, handle_nc,
+	handle_gh, handle_cloud, handle_net_read, handle_net_write;
+handler	handle_git;
+handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
+	handle_editor, handle_make, handle_source;
+handler	handle_tar, handle_archive, handle_code_options;
+handler	handle_at, handle_kill, handle_sudo_tool, handle_lister;
+
+/*
+ * Wrappers: 1 if the program is one and was judged with what it starts.
+ */
+int	wrapper_judge(const struct subject *);
+
+/* Programs with subcommands by the table: 1 if s is one and was judged. */
+int	subcommand_judge(const struct subject *);
+
+/* The worst that code of an interpreter does, as far as it is certain. */
+void	interpreter_code(const struct subject *, const char *text, size_t len);
+
+#endif

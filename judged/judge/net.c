@@ -1,0 +1,479 @@
+/*
+ * Programs that reach the network.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/*
+ * Reads of the network run if all that they say is known: what is not could
+ * carry something out.
+ */
+static void
+net_read(const struct subject *s)
+{
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		if (!word_known(&s->argv[i])) {
+			class_findf(s, CLASS_OPAQUE, "what is asked of the "
+			    "network is not known: %s", &s->argv[i]);
+			return;
+		}
+	}
+	class_findf(s, CLASS_NET_READ, "%s reads from the network",
+	    &s->argv[0]);
+}
+
+void
+handle_net_read(const struct subject *s)
+{
+	s->out->output.kind = CONTENT_NETWORK;
+	net_read(s);
+}
+
+void
+handle_net_write(const struct subject *s)
+{
+	s->out->output.kind = CONTENT_NETWORK;
+	class_findf(s, CLASS_NET_WRITE, "%s reaches another host",
+	    &s->argv[0]);
+}
+
+/* A file that the network wrote. */
+static void
+downloaded(const struct subject *s, const struct word *path)
+{
+	static const struct content network = { .kind = CONTENT_NETWORK };
+	enum zone z = zone_of(s, path);
+
+	shell_file_set(s->j, s->c, path, &network);
+	if (z != ZONE_WORK && z != ZONE_TMP && z != ZONE_SINK &&
+	    strcmp(word_start(path), "-") != 0)
+		zone_write(s, path, CLASS_MUTATE, "writes a download");
+}
+
+/* The last component of a URL: where curl -O and wget put it. */
+static const struct word *
+url_name(const struct subject *s, const struct word *url)
+{
+	const char *text = word_start(url), *p = strstr(text, "://");
+	size_t n;
+
+	p = p == NULL ? text : p + 3;
+	if (strchr(p, '/') == NULL)
+		return (word_make(s->j, "index.html", url));
+	p = strrchr(p, '/') + 1;
+	n = strcspn(p, "?#");
+	return (word_make(s->j, n == 0 ? "index.html" :
+	    judging_strndup(s->j, p, n), url));
+}
+
+/* ---- curl ---- */
+
+static const struct optspec curl_spec = { "XdFTouHAebcKmyYzrxUEPQtwCD",
+	"request data data-ascii data-binary data-raw data-urlencode json "
+	"form form-string upload-file output output-dir user header "
+	"user-agent referer range cookie cookie-jar config max-time "
+	"connect-timeout retry retry-delay retry-max-time proxy proxy-user "
+	"cert key cacert capath limit-rate write-out url resolve connect-to "
+	"interface dump-header netrc-file max-redirs speed-limit speed-time "
+	"time-cond quote telnet-option ciphers tls-max proto proto-default "
+	"proto-redir unix-socket abstract-unix-socket dns-servers "
+	"max-filesize stderr trace trace-ascii pass engine cert-type "
+	"key-type crlfile noproxy oauth2-bearer mail-from mail-rcpt "
+	"url-query variable socks5 socks5-hostname socks4 socks4a "
+	"doh-url local-port keepalive-time aws-sigv4", 0 };
+
+static const char *const curl_sends[] = {
+	"json", "form-string", "upload-file", "config", "data-raw",
+	"data-binary", "data-ascii", "data-urlencode", "mail-from",
+	"mail-rcpt", "quote", "telnet-option", NULL
+};
+
+/* 1 if the option sends something. */
+static int
+curl_writes(const struct opt *opt)
+{
+	size_t i;
+
+	if (opt->kind == OPT_SHORT)
+		return (strchr("dFTKQt", opt->letter) != NULL);
+	if (strcmp(opt->name, "data") == 0 || strcmp(opt->name, "form") == 0)
+		return (1);
+	for (i = 0; curl_sends[i] != NULL; i++)
+		if (strlen(opt->name) > 2 && strncmp(opt->name, curl_sends[i],
+		    strlen(opt->name)) == 0)
+			return (1);
+	return (0);
+}
+
+static int
+reads_only(const char *method)
+{
+	return (strcasecmp(method, "GET") == 0 ||
+	    strcasecmp(method, "HEAD") == 0 ||
+	    strcasecmp(method, "OPTIONS") == 0);
+}
+
+/* 1 if an option of curl makes it more than a read. */
+static int
+curl_option(const struct subject *s, const struct opt *opt)
+{
+	if (opt_is(opt, 'X', "request")) {
+		if (word_static(opt->value) == NULL ||
+		    !reads_only(opt->value->text))
+			return (1);
+	} else if (curl_writes(opt))
+		return (1);
+	if (opt->value != NULL && (opt_is(opt, 'o', "output") ||
+	    opt_is(opt, 'D', "dump-header") || opt_is(opt, 'c',
+	    "cookie-jar") || (opt->kind == OPT_LONG &&
+	    strncmp(opt->name, "trace", 5) == 0)))
+		downloaded(s, opt->value);
+	return (0);
+}
+
+void
+handle_curl(const struct subject *s)
+{
+	int writes = 0, named = 0, any = 0;
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &curl_spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			any = 1;
+			continue;
+		}
+		if (opt_is(&opt, 0, "url"))
+			any = 1;
+		if (opt_is(&opt, 'O', "remote-name") || (opt.kind == OPT_LONG &&
+		    strcmp(opt.name, "remote-name-all") == 0))
+			named = 1;
+		writes |= curl_option(s, &opt);
+	}
+	opt_begin(&o, s, 1, &curl_spec);
+	while (named && opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND)
+			downloaded(s, url_name(s, opt.word));
+	s->out->output.kind = CONTENT_NETWORK;
+	if (writes)
+		class_find(s, CLASS_NET_WRITE, "curl sends something");
+	else if (any || o.uncertain || s->argc > 2)
+		net_read(s);
+	else
+		class_find(s, CLASS_READ, "curl asks nothing");
+}
+
+/* ---- wget ---- */
+
+static const struct optspec wget_spec = { "OPoaetTwQUAiRDIXlB",
+	"output-document directory-prefix output-file append-output execute "
+	"tries timeout wait quota user-agent accept reject domains include "
+	"exclude level base input-file post-data post-file method body-data "
+	"body-file header user password limit-rate referer load-cookies "
+	"save-cookies proxy-user proxy-password ca-certificate use-askpass",
+	0 };
+
+void
+handle_wget(const struct subject *s)
+{
+	const struct word *to = NULL;
+	int writes = 0;
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &wget_spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND)
+			continue;
+		if (opt_is(&opt, 'O', "output-document"))
+			to = opt.value;
+		if (opt.kind == OPT_LONG && (strncmp(opt.name, "post", 4) ==
+		    0 || strncmp(opt.name, "body", 4) == 0 ||
+		    (strncmp(opt.name, "method", 6) == 0 &&
+		    (word_static(opt.value) == NULL ||
+		    !reads_only(opt.value->text)))))
+			writes = 1;
+		if (opt.value != NULL && opt_is(&opt, 0, "use-askpass"))
+			subject_hidden_code(s, opt.value);
+		if (opt.value != NULL && opt_is(&opt, 'e', "execute") &&
+		    strstr(word_start(opt.value), "askpass") != NULL)
+			class_find(s, CLASS_OPAQUE, "wget is told to execute "
+			    "something");
+	}
+	s->out->output.kind = CONTENT_NONE;
+	if (to != NULL && strcmp(word_start(to), "-") == 0)
+		s->out->output.kind = CONTENT_NETWORK;
+	else if (to != NULL)
+		downloaded(s, to);
+	opt_begin(&o, s, 1, &wget_spec);
+	while (to == NULL && opt_next(&o, &opt))
+		if (opt.kind == OPT_OPERAND)
+			downloaded(s, url_name(s, opt.word));
+	if (writes)
+		class_find(s, CLASS_NET_WRITE, "wget sends something");
+	else
+		net_read(s);
+}
+
+/* ---- ssh and its kin ---- */
+
+static const struct optspec ssh_spec = { "BbcDEeFIiJLlmOopPQRSwW", NULL,
+    OPT_STOPS };
+
+/* -o ProxyCommand=..., and configuration that could hold one. */
+static void
+ssh_option(const struct subject *s, const struct word *value)
+{
+	static const char *const codes[] = {
+		"ProxyCommand", "LocalCommand", "KnownHostsCommand",
+		"RemoteCommand", NULL
+	};
+	const char *text = word_start(value), *eq;
+	size_t i, n;
+
+	for (i = 0; codes[i] != NULL; i++) {
+		n = strlen(codes[i]);
+		if (strncasecmp(text, codes[i], n) != 0)
+			continue;
+		eq = text + n + strspn(text + n, " =\t");
+		if (strcasecmp(eq, "none") != 0)
+			subject_hidden_code(s, word_rest(s->j, value,
+			    (size_t)(eq - text)));
+	}
+}
+
+void
+handle_ssh(const struct subject *s)
+{
+	struct word *line = NULL;
+	struct optscan o;
+	struct opt opt;
+	size_t i, len = 0;
+	char *text;
+
+	class_find(s, CLASS_NET_WRITE, "acts on another host");
+	s->out->output.kind = CONTENT_NETWORK;
+	opt_begin(&o, s, 1, &ssh_spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+				ssh_option(s, opt.value);
+			continue;
+		}
+		break;
+	}
+	/* options may stand behind the host, too */
+	for (i = opt.kind == OPT_OPERAND ? opt.at + 1 : s->argc; i < s->argc &&
+	    word_start(&s->argv[i])[0] == '-'; i++)
+		if (strcmp(word_start(&s->argv[i]), "-p") == 0 ||
+		    strcmp(word_start(&s->argv[i]), "-i") == 0 ||
+		    strcmp(word_start(&s->argv[i]), "-o") == 0 ||
+		    strcmp(word_start(&s->argv[i]), "-l") == 0)
+			i++;
+	if (i >= s->argc) {
+		struct shell_start start = {
+			.who = SHELL_ELSEWHERE, .command = s->c,
+			.code_on_stdin = 1
+		};
+
+		/* a login shell there reads what comes */
+		if (s->c->input.kind == CONTENT_TEXT)
+			shell_judge_content(s->j, &s->c->input, DIALECT_BASH,
+			    &start, s->out);
+		return;
+	}
+	line = word_make(s->j, NULL, &s->argv[i]);
+	line->flags = 0;
+	text = judging_alloc(s->j, 1);
+	for (; i < s->argc; i++) {
+		char *more = judging_alloc(s->j, len + s->argv[i].len + 2);
+
+		memcpy(more, text, len);
+		if (len > 0)
+			more[len++] = ' ';
+		memcpy(more + len, word_start(&s->argv[i]), s->argv[i].len);
+		len += s->argv[i].len;
+		text = more;
+		line->flags |= s->argv[i].flags & (WORD_PREFIX |
+		    WORD_NETWORK);
+		if ((s->argv[i].flags & WORD_PREFIX) != 0)
+			break;
+	}
+	line->text = text;
+	line->len = len;
+	subject_code(s, DIALECT_BASH, SHELL_ELSEWHERE, line);
+	s->out->output.kind = CONTENT_NETWORK;
+}
+
+static int
+is_remote(const struct word *w)
+{
+	const char *text = word_start(w), *colon;
+
+	if (strstr(text, "://") != NULL)
+		return (1);
+	colon = strchr(text, ':');
+	return (colon != NULL && colon != text && (strchr(text, '/') == NULL ||
+	    colon < strchr(text, '/')));
+}
+
+void
+handle_scp(const struct subject *s)
+{
+	static const struct optspec spec = { "cDFiJloPSX", NULL, 0 };
+	const struct word *last = NULL;
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND)
+			last = opt.word;
+		else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+			ssh_option(s, opt.value);
+		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
+			subject_hidden_code(s, opt.value);
+	}
+	if (last == NULL)
+		class_find(s, CLASS_READ, "copies nothing");
+	else if (is_remote(last) || !word_known(last))
+		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
+		    last);
+	else {
+		net_read(s);
+		downloaded(s, last);
+	}
+}
+
+void
+handle_nc(const struct subject *s)
+{
+	static const struct optspec spec = { "IiMmOPpqsTVwXxec", "exec "
+	    "sh-exec lua-exec source source-port idle-timeout", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	s->out->output.kind = CONTENT_NETWORK;
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.value != NULL && (opt_is(&opt, 'e', "exec") ||
+		    opt_is(&opt, 'c', "sh-exec")))
+			subject_hidden_code(s, opt.value);
+	}
+	class_findf(s, CLASS_NET_WRITE, "%s connects to another host",
+	    &s->argv[0]);
+}
+
+/* ---- clients of services: by verb ---- */
+
+static const char *const read_verbs[] = {
+	"list", "ls", "view", "status", "show", "get", "describe", "search",
+	"diff", "checks", "logs", "log", "top", "explain", "version", "help",
+	"info", "watch", "wait", "whoami", "history", "events",
+	"api-resources", "api-versions", "cluster-info", "plan", "validate",
+	"fmt", "output", "browse", "completion", "export", "env", "template",
+	"lint", "providers", "graph", "state", "rollout", "config", "account",
+	"download", "clone", "checkout", "presign", "tail", "inspect",
+	"ps", "targets", "open", "regions", "platform", "doctor", "dependency",
+	"repo", "console", "preview", "outputs", "check", "find", NULL
+};
+
+static int
+is_read_verb(const char *text)
+{
+	return (in_list(text, read_verbs) ||
+	    strncmp(text, "list-", 5) == 0 || strncmp(text, "get-", 4) == 0 ||
+	    strncmp(text, "describe-", 9) == 0 ||
+	    strncmp(text, "head-", 5) == 0);
+}
+
+void
+handle_gh(const struct subject *s)
+{
+	static const struct optspec spec = { "RXfFHqt", "repo method field "
+	    "raw-field header jq template input hostname json", 0 };
+	const struct word *noun, *verb;
+	struct optscan o;
+	struct opt opt;
+	int writes = 0;
+
+	noun = opt_operand(s, 1, &spec, 0);
+	verb = opt_operand(s, 1, &spec, 1);
+	s->out->output.kind = CONTENT_NETWORK;
+	if (noun != NULL && word_is(noun, "api")) {
+		opt_begin(&o, s, 1, &spec);
+		while (opt_next(&o, &opt)) {
+			if (opt_is(&opt, 'X', "method"))
+				writes |= word_static(opt.value) == NULL ||
+				    !reads_only(opt.value->text);
+			else if (opt_is(&opt, 'f', "raw-field") ||
+			    opt_is(&opt, 'F', "field") ||
+			    opt_is(&opt, 0, "input"))
+				writes = 1;
+		}
+	} else if (noun != NULL && verb != NULL &&
+	    in_list(word_start(noun), (const char *const[]){ "alias",
+	    "config", "completion", "extension", "browse", "auth", NULL }) &&
+	    !word_is(noun, "extension"))
+		writes = 0;
+	else if (verb != NULL)
+		writes = !is_read_verb(word_start(verb));
+	else
+		writes = noun != NULL && !is_read_verb(word_start(noun)) &&
+		    !word_is(noun, "browse");
+	if (writes)
+		class_findf(s, CLASS_NET_WRITE, "%s changes a service",
+		    &s->argv[0]);
+	else
+		net_read(s);
+}
+
+/* aws, gcloud, az, kubectl, terraform, ...: a verb that reads, or not. */
+void
+handle_cloud(const struct subject *s)
+{
+	static const struct optspec spec = { "noflc", "namespace output "
+	    "profile region query context kubeconfig filename selector "
+	    "project zone format filter subscription resource-group chdir "
+	    "endpoint-url page-size max-items file set values", 0 };
+	const struct word *last = NULL;
+	int reads = 0, any = 0;
+	struct optscan o;
+	struct opt opt;
+	const char *text;
+
+	s->out->output.kind = CONTENT_NETWORK;
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			any |= opt_is(&opt, 0, "help") || opt_is(&opt, 0,
+			    "version") ? 0 : 1;
+			continue;
+		}
+		text = word_start(opt.word);
+		reads |= is_read_verb(text);
+		last = opt.word;
+		any = 1;
+		if (strcmp(text, "cp") == 0 || strcmp(text, "sync") == 0 ||
+		    strcmp(text, "mv") == 0 || strcmp(text, "rm") == 0)
+			reads = -1000;
+	}
+	/* copies towards here only read */
+	if (reads < 0 && last != NULL && strcmp(word_start(last), "rm") != 0 &&
+	    word_known(last) && strstr(last->text, "://") == NULL &&
+	    strchr(last->text, ':') == NULL && s->argc > 4 &&
+	    !opt_has(s, 1, &spec, 0, "delete"))
+		reads = 1;
+	if (reads > 0 || !any)
+		net_read(s);
+	else
+		class_findf(s, CLASS_NET_WRITE, "%s changes a service",
+		    &s->argv[0]);
+}

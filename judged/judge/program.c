@@ -1,0 +1,768 @@
+/*
+ * Judging one command: its program by the table, its redirects, its
+ * assignments.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/* ---- handlers of one idea ---- */
+
+/* Lists without an operand or with certain options, else is elevated. */
+void
+handle_lister(const struct subject *s)
+{
+	static const struct {
+		const char	*name;
+		const char	*shows;	/* words that only show */
+	} rows[] = {
+		{ "mount", "-l --list -V --version" },
+		{ "swapon", "-s --show --summary" },
+		{ "crontab", "-l" },
+		{ "sysctl", "-a --all -n -N -X -A" },
+		{ "iptables", "-L -S --list --list-rules -nL -vnL -nvL" },
+		{ "ip6tables", "-L -S --list --list-rules -nL -vnL -nvL" },
+		{ "ip", "show list get ls -V" },
+		{ "ifconfig", "-a -s" },
+		{ "route", "-n -e -ee get" },
+		{ "arp", "-a -n -e -an" },
+		{ "dpkg", "-l -L -s -S -p -c -I -C --list --listfiles "
+		    "--status --search --print-avail --contents --info "
+		    "--audit --get-selections --print-architecture "
+		    "--print-foreign-architectures -x -X --extract "
+		    "--compare-versions -V --verify" },
+		{ "rpm", "-q -qa -qi -ql -qf -qd -qc -qR -V -Va -qpl -qpi "
+		    "--query --verify --checksig -K --eval -E" },
+		{ "pacman", "-Q -Qi -Ql -Qs -Qo -Qe -Qdt -Qdtq -Qm -Qk -Si "
+		    "-Ss -Sl -Sg -F -Fl -Fs -T -Qu -Qet -Qqe -Qq" },
+		{ "ethtool", "-i -S -k -g -a -c" },
+		{ "hwclock", "-r --show --get" },
+		{ "update-rc.d", "" }, { "chkconfig", "--list" },
+		{ "auditctl", "-l -s" }, { "semanage", "-l" },
+		{ "losetup", "-a -l --list --all -f --find" },
+		{ "dmsetup", "ls info status table deps" },
+		{ "tune2fs", "-l" }, { "ipset", "list" }, { "tc", "show" },
+		{ "date", "" }, { "setcap", "" }, { "dmesg", "" }
+	};
+	const char *shows = "", *p;
+	size_t i, k, n;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, s->name) == 0)
+			shows = rows[i].shows;
+	if (s->argc == 1) {
+		class_find(s, CLASS_READ, "shows something of the host");
+		return;
+	}
+	for (k = 1; k < s->argc; k++) {
+		for (p = shows; *p != '\0'; p += n + (p[n] == ' ')) {
+			n = strcspn(p, " ");
+			if (s->argv[k].len == n && s->argv[k].text != NULL &&
+			    strncmp(s->argv[k].text, p, n) == 0) {
+				class_find(s, CLASS_READ, "shows something "
+				    "of the host");
+				return;
+			}
+		}
+	}
+	/* sysctl NAME, without a value; ip addr, without a verb */
+	if ((strcmp(s->name, "sysctl") == 0 && s->argc == 2 &&
+	    strchr(word_start(&s->argv[1]), '=') == NULL) ||
+	    (strcmp(s->name, "ip") == 0 && s->argc == 2) ||
+	    (strcmp(s->name, "ifconfig") == 0 && s->argc == 2) ||
+	    (strcmp(s->name, "ethtool") == 0 && s->argc == 2)) {
+		class_find(s, CLASS_READ, "shows something of the host");
+		return;
+	}
+	class_findf(s, CLASS_ELEVATED, "%s changes the host", &s->argv[0]);
+}
+
+/* What it reads is run later, by a shell. */
+void
+handle_at(const struct subject *s)
+{
+	struct shell_start start = {
+		.who = SHELL_CHILD, .command = s->c, .code_on_stdin = 1
+	};
+	static const struct optspec spec = { "qft", NULL, 0 };
+
+	if (opt_has(s, 1, &spec, 'l', NULL)) {
+		class_find(s, CLASS_READ, "shows what will run");
+		return;
+	}
+	class_find(s, CLASS_ELEVATED, "runs a command later, outside of the "
+	    "call");
+	if (s->c->input.kind == CONTENT_INHERITED)
+		class_find(s, CLASS_OPAQUE, "the commands are not known");
+	else
+		shell_judge_content(s->j, &s->c->input, DIALECT_DASH, &start,
+		    s->out);
+}
+
+/* kill of everything; a known process is one's own. */
+void
+handle_kill(const struct subject *s)
+{
+	size_t i;
+	const char *text;
+	int signal = 1;
+
+	for (i = 1; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (strcmp(text, "--") == 0) {
+			signal = 0;
+			continue;
+		}
+		/* the first "-9" is the signal */
+		if (text[0] == '-' && signal) {
+			signal = 0;
+			if (strcmp(text, "-s") == 0 || strcmp(text, "-n") == 0)
+				i++;
+			if (strcmp(text, "-1") != 0 || i + 1 < s->argc)
+				continue;
+		}
+		if (strcmp(text, "-1") == 0 || strcmp(text, "1") == 0) {
+			class_find(s, CLASS_DESTROY, "kills every process");
+			return;
+		}
+	}
+	class_find(s, CLASS_READ, "signals a process");
+}
+
+/* pkill, killall: of Myelin's own is refused. */
+static int
+names_myelin(const struct subject *s)
+{
+	static const char *const own[] = { "myelind", "apid", "judged",
+		"policyd", "neurond", "egressd", NULL };
+	size_t i;
+
+	for (i = 1; i < s->argc; i++)
+		if (word_static(&s->argv[i]) != NULL &&
+		    in_list(s->argv[i].text, own))
+			return (1);
+	return (0);
+}
+
+void
+handle_sudo_tool(const struct subject *s)
+{
+	if (names_myelin(s))
+		class_find(s, HARD_SELF, "ends Myelin's own processes");
+	else if (s->argc == 1 || strcmp(s->name, "pgrep") == 0)
+		class_find(s, CLASS_READ, "signals nothing");
+	else
+		class_find(s, CLASS_READ, "signals processes by name");
+}
+
+/* ---- the table ---- */
+
+/* A program with a handler, or of one class whatever its words. */
+static const struct program_row {
+	const char	*name;
+	handler		*fn;
+	enum class_id	 id;
+} programs[] = {
+	{ "rm", handle_rm, 0 }, { "unlink", handle_rm, 0 },
+	{ "srm", handle_rm, 0 }, { "trash", handle_rm, 0 },
+	{ "grm", handle_rm, 0 }, { "rmdir", handle_rmdir, 0 },
+	{ "shred", handle_shred, 0 }, { "wipe", handle_shred, 0 },
+	{ "mv", handle_mv, 0 }, { "gmv", handle_mv, 0 },
+	{ "cp", handle_cp, 0 }, { "gcp", handle_cp, 0 },
+	{ "ln", handle_ln, 0 }, { "link", handle_ln, 0 },
+	{ "install", handle_install, 0 },
+	{ "mkdir", handle_write_all, 0 }, { "touch", handle_write_all, 0 },
+	{ "mkfifo", handle_write_all, 0 }, { "mknod", handle_write_all, 0 },
+	{ "chmod", handle_mode, 0 }, { "chown", handle_mode, 0 },
+	{ "chgrp", handle_mode, 0 }, { "setfacl", handle_mode, 0 },
+	{ "chattr", handle_mode, 0 }, { "truncate", handle_truncate, 0 },
+	{ "fallocate", handle_truncate, 0 },
+	{ "tee", handle_tee, 0 }, { "sponge", handle_write_all, 0 },
+	{ "dd", handle_dd, 0 }, { "dcfldd", handle_dd, 0 },
+	{ "rsync", handle_rsync, 0 }, { "patch", NULL, CLASS_MUTATE },
+	{ "split", handle_code_options, 0 }, { "csplit", NULL, CLASS_MUTATE },
+	{ "mktemp", NULL, CLASS_MUTATE },
+	{ "find", handle_find, 0 }, { "gfind", handle_find, 0 },
+	{ "fd", handle_fd, 0 }, { "fdfind", handle_fd, 0 },
+	{ "xargs", handle_xargs, 0 }, { "gxargs", handle_xargs, 0 },
+	{ "parallel", handle_parallel, 0 },
+	/* disks */
+	{ "mkswap", handle_mkfs, 0 }, { "mke2fs", handle_mkfs, 0 },
+	{ "mkfs", handle_mkfs, 0 }, { "mkdosfs", handle_mkfs, 0 },
+	{ "mkntfs", handle_mkfs, 0 },
+	{ "wipefs", handle_partition, 0 }, { "fdisk", handle_partition, 0 },
+	{ "sfdisk", handle_partition, 0 }, { "cfdisk", handle_partition, 0 },
+	{ "parted", handle_partition, 0 }, { "sgdisk", handle_partition, 0 },
+	{ "gdisk", handle_partition, 0 }, { "hdparm", handle_partition, 0 },
+	{ "badblocks", handle_partition, 0 }, { "nvme", handle_partition, 0 },
+	{ "cryptsetup", handle_partition, 0 },
+	{ "mdadm", handle_partition, 0 },
+	{ "blkdiscard", handle_disk_tool, 0 },
+	{ "sg_format", handle_disk_tool, 0 },
+	{ "lvremove", NULL, HARD_SNAPSHOT }, { "vgremove", NULL,
+	    HARD_SNAPSHOT },
+	{ "pvremove", NULL, HARD_SNAPSHOT },
+	{ "lvcreate", NULL, CLASS_ELEVATED },
+	{ "lvextend", NULL, CLASS_ELEVATED },
+	{ "lvresize", NULL, CLASS_ELEVATED },
+	{ "lvreduce", NULL, CLASS_ELEVATED },
+	{ "vgcreate", NULL, CLASS_ELEVATED },
+	{ "vgextend", NULL, CLASS_ELEVATED },
+	{ "pvcreate", NULL, HARD_DISK },
+	{ "resize2fs", NULL, CLASS_ELEVATED },
+	{ "e2fsck", NULL, CLASS_ELEVATED }, { "fsck", NULL, CLASS_ELEVATED },
+	{ "fsfreeze", NULL, CLASS_ELEVATED },
+	{ "fstrim", NULL, CLASS_ELEVATED },
+	/* booting */
+	{ "grub-install", NULL, HARD_BOOT }, { "grub2-install", NULL,
+	    HARD_BOOT },
+	{ "update-grub", NULL, HARD_BOOT }, { "update-grub2", NULL,
+	    HARD_BOOT },
+	{ "update-initramfs", NULL, HARD_BOOT },
+	{ "dracut", NULL, HARD_BOOT }, { "mkinitcpio", NULL, HARD_BOOT },
+	{ "kernel-install", NULL, HARD_BOOT },
+	{ "lilo", NULL, HARD_BOOT }, { "extlinux", NULL, HARD_BOOT },
+	{ "kexec", NULL, HARD_KERNEL },
+	/* accounts */
+	{ "chpasswd", NULL, HARD_ACCOUNT }, { "newusers", NULL,
+	    HARD_ACCOUNT },
+	{ "chgpasswd", NULL, HARD_ACCOUNT },
+	{ "useradd", NULL, HARD_ACCOUNT }, { "usermod", NULL, HARD_ACCOUNT },
+	{ "userdel", NULL, HARD_ACCOUNT }, { "adduser", NULL, HARD_ACCOUNT },
+	{ "addgroup", NULL, HARD_ACCOUNT }, { "deluser", NULL,
+	    HARD_ACCOUNT },
+	{ "delgroup", NULL, HARD_ACCOUNT }, { "groupadd", NULL,
+	    HARD_ACCOUNT },
+	{ "groupmod", NULL, HARD_ACCOUNT }, { "groupdel", NULL,
+	    HARD_ACCOUNT },
+	{ "gpasswd", NULL, HARD_ACCOUNT }, { "chsh", NULL, HARD_ACCOUNT },
+	{ "chfn", NULL, HARD_ACCOUNT }, { "visudo", NULL, HARD_ACCOUNT },
+	{ "vipw", NULL, HARD_ACCOUNT }, { "vigr", NULL, HARD_ACCOUNT },
+	{ "pwconv", NULL, HARD_ACCOUNT }, { "pwunconv", NULL,
+	    HARD_ACCOUNT },
+	/* the host */
+	{ "mount", handle_lister, 0 }, { "umount", NULL, CLASS_ELEVATED },
+	{ "swapon", handle_lister, 0 }, { "swapoff", NULL, CLASS_ELEVATED },
+	{ "modprobe", NULL, CLASS_ELEVATED },
+	{ "insmod", NULL, CLASS_ELEVATED }, { "rmmod", NULL,
+	    CLASS_ELEVATED },
+	{ "depmod", NULL, CLASS_ELEVATED },
+	{ "sysctl", handle_lister, 0 }, { "iptables", handle_lister, 0 },
+	{ "ip6tables", handle_lister, 0 }, { "ip", handle_lister, 0 },
+	{ "ifconfig", handle_lister, 0 }, { "route", handle_lister, 0 },
+	{ "arp", handle_lister, 0 }, { "ethtool", handle_lister, 0 },
+	{ "tc", handle_lister, 0 }, { "ipset", handle_lister, 0 },
+	{ "ifup", NULL, CLASS_ELEVATED }, { "ifdown", NULL, CLASS_ELEVATED },
+	{ "dhclient", NULL, CLASS_ELEVATED }, { "brctl", NULL,
+	    CLASS_ELEVATED },
+	{ "iptables-restore", NULL, CLASS_ELEVATED },
+	{ "dpkg", handle_lister, 0 }, { "rpm", handle_lister, 0 },
+	{ "pacman", handle_lister, 0 },
+	{ "dpkg-reconfigure", NULL, CLASS_ELEVATED },
+	{ "shutdown", NULL, CLASS_ELEVATED }, { "reboot", NULL,
+	    CLASS_ELEVATED },
+	{ "poweroff", NULL, CLASS_ELEVATED }, { "halt", NULL,
+	    CLASS_ELEVATED },
+	{ "init", NULL, CLASS_ELEVATED }, { "telinit", NULL,
+	    CLASS_ELEVATED },
+	{ "crontab", handle_lister, 0 }, { "hwclock", handle_lister, 0 },
+	{ "at", handle_at, 0 }, { "batch", handle_at, 0 },
+	{ "losetup", handle_lister, 0 }, { "dmsetup", handle_lister, 0 },
+	{ "tune2fs", handle_lister, 0 },
+	{ "update-rc.d", NULL, CLASS_ELEVATED },
+	{ "chkconfig", handle_lister, 0 }, { "setenforce", NULL,
+	    CLASS_ELEVATED },
+	{ "semanage", handle_lister, 0 }, { "setcap", NULL,
+	    CLASS_ELEVATED },
+	{ "auditctl", handle_lister, 0 },
+	{ "aa-enforce", NULL, CLASS_ELEVATED }, { "aa-complain", NULL,
+	    CLASS_ELEVATED },
+	{ "aa-disable", NULL, CLASS_ELEVATED },
+	{ "apparmor_parser", NULL, CLASS_ELEVATED },
+	{ "pw", NULL, CLASS_ELEVATED }, { "launchctl", NULL,
+	    CLASS_ELEVATED },
+	{ "tcpdump", NULL, CLASS_ELEVATED }, { "tshark", NULL,
+	    CLASS_ELEVATED },
+	{ "wg-quick", NULL, CLASS_ELEVATED }, { "openvpn", NULL,
+	    CLASS_ELEVATED },
+	{ "kill", handle_kill, 0 }, { "pkill", handle_sudo_tool, 0 },
+	{ "killall", handle_sudo_tool, 0 }, { "killall5", NULL,
+	    CLASS_DESTROY },
+	{ "skill", handle_sudo_tool, 0 },
+	/* the network */
+	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
+	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
+	{ "axel", handle_net_read, 0 }, { "lynx", handle_net_read, 0 },
+	{ "links", handle_net_read, 0 }, { "w3m", handle_net_read, 0 },
+	{ "elinks", handle_net_read, 0 },
+	{ "ping", handle_net_read, 0 }, { "ping6", handle_net_read, 0 },
+	{ "fping", handle_net_read, 0 },
+	{ "dig", handle_net_read, 0 }, { "host", handle_net_read, 0 },
+	{ "nslookup", handle_net_read, 0 }, { "drill", handle_net_read, 0 },
+	{ "whois", handle_net_read, 0 }, { "finger", handle_net_read, 0 },
+	{ "traceroute", handle_net_read, 0 },
+	{ "tracepath", handle_net_read, 0 }, { "mtr", handle_net_read, 0 },
+	{ "youtube-dl", handle_net_read, 0 }, { "yt-dlp", handle_net_read,
+	    0 },
+	{ "ntpdate", NULL, CLASS_ELEVATED },
+	{ "nmap", handle_net_write, 0 }, { "masscan", handle_net_write, 0 },
+	{ "nc", handle_nc, 0 }, { "ncat", handle_nc, 0 },
+	{ "netcat", handle_nc, 0 }, { "nc.openbsd", handle_nc, 0 },
+	{ "nc.traditional", handle_nc, 0 }, { "socat", handle_net_write, 0 },
+	{ "telnet", handle_net_write, 0 }, { "ftp", handle_net_write, 0 },
+	{ "lftp", handle_net_write, 0 }, { "sftp", handle_net_write, 0 },
+	{ "tftp", handle_net_write, 0 }, { "rsh", handle_net_write, 0 },
+	{ "rlogin", handle_net_write, 0 }, { "rcp", handle_scp, 0 },
+	{ "ssh", handle_ssh, 0 }, { "autossh", handle_ssh, 0 },
+	{ "slogin", handle_ssh, 0 }, { "mosh", handle_net_write, 0 },
+	{ "ssh-copy-id", handle_net_write, 0 }, { "sshfs",
+	    handle_net_write, 0 },
+	{ "scp", handle_scp, 0 }, { "mail", handle_net_write, 0 },
+	{ "mailx", handle_net_write, 0 }, { "mutt", handle_net_write, 0 },
+	{ "sendmail", handle_net_write, 0 }, { "swaks",
+	    handle_net_write, 0 },
+	{ "msmtp", handle_net_write, 0 }, { "smbclient",
+	    handle_net_write, 0 },
+	{ "rclone", handle_cloud, 0 }, { "s3cmd", handle_cloud, 0 },
+	{ "mc", handle_cloud, 0 }, { "gsutil", handle_cloud, 0 },
+	{ "wscat", handle_net_write, 0 }, { "websocat",
+	    handle_net_write, 0 },
+	{ "mosquitto_pub", handle_net_write, 0 }, { "nsupdate",
+	    handle_net_write, 0 },
+	{ "ngrok", handle_net_write, 0 }, { "cloudflared",
+	    handle_net_write, 0 },
+	{ "gh", handle_gh, 0 }, { "glab", handle_gh, 0 },
+	{ "hub", handle_gh, 0 }, { "aws", handle_cloud, 0 },
+	{ "gcloud", handle_cloud, 0 }, { "az", handle_cloud, 0 },
+	{ "kubectl", handle_cloud, 0 }, { "oc", handle_cloud, 0 },
+	{ "terraform", handle_cloud, 0 }, { "tofu", handle_cloud, 0 },
+	{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
+	{ "fly", handle_cloud, 0 }, { "flyctl", handle_cloud, 0 },
+	{ "heroku", handle_cloud, 0 }, { "eksctl", handle_cloud, 0 },
+	{ "linode-cli", handle_cloud, 0 }, { "hcloud", handle_cloud, 0 },
+	{ "wrangler", handle_cloud, 0 }, { "firebase", handle_cloud, 0 },
+	{ "git", handle_git, 0 },
+	/* code */
+	{ "sh", handle_shell, 0 }, { "bash", handle_shell, 0 },
+	{ "rbash", handle_shell, 0 }, { "dash", handle_shell, 0 },
+	{ "ash", handle_shell, 0 }, { "zsh", handle_shell, 0 },
+	{ "ksh", handle_shell, 0 }, { "ksh93", handle_shell, 0 },
+	{ "mksh", handle_shell, 0 }, { "yash", handle_shell, 0 },
+	{ "fish", handle_shell, 0 }, { "csh", handle_shell, 0 },
+	{ "tcsh", handle_shell, 0 }, { "-bash", handle_shell, 0 },
+	{ "-sh", handle_shell, 0 },
+	{ "awk", handle_awk, 0 }, { "gawk", handle_awk, 0 },
+	{ "mawk", handle_awk, 0 }, { "nawk", handle_awk, 0 },
+	{ "original-awk", handle_awk, 0 },
+	{ "sed", handle_sed, 0 }, { "gsed", handle_sed, 0 },
+	{ "vim", handle_editor, 0 }, { "vi", handle_editor, 0 },
+	{ "nvim", handle_editor, 0 }, { "ex", handle_editor, 0 },
+	{ "view", handle_editor, 0 }, { "vimdiff", handle_editor, 0 },
+	{ "ed", handle_editor, 0 }, { "nano", handle_editor, 0 },
+	{ "make", handle_make, 0 }, { "gmake", handle_make, 0 },
+	{ "bmake", handle_make, 0 },
+	{ "man", handle_code_options, 0 }, { "rg", handle_code_options, 0 },
+	{ "sort", handle_code_options, 0 }, { "less", handle_code_options,
+	    0 },
+	{ "gdb", handle_code_options, 0 }, { "mysql", handle_code_options,
+	    0 },
+	{ "pdflatex", handle_code_options, 0 },
+	{ "cpio", handle_code_options, 0 },
+	/* archives */
+	{ "tar", handle_tar, 0 }, { "gtar", handle_tar, 0 },
+	{ "bsdtar", handle_tar, 0 },
+	{ "zip", handle_archive, 0 }, { "unzip", handle_archive, 0 },
+	{ "gzip", handle_archive, 0 }, { "gunzip", handle_archive, 0 },
+	{ "bzip2", handle_archive, 0 }, { "bunzip2", handle_archive, 0 },
+	{ "xz", handle_archive, 0 }, { "unxz", handle_archive, 0 },
+	{ "zstd", handle_archive, 0 }, { "7z", handle_archive, 0 },
+	{ "7za", handle_archive, 0 }, { "7zr", handle_archive, 0 },
+	{ "rar", handle_archive, 0 }, { "unrar", handle_archive, 0 },
+	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", NULL, CLASS_READ },
+	{ "ldconfig", NULL, CLASS_ELEVATED }
+};
+#define NPROGRAMS	(sizeof(programs) / sizeof(programs[0]))
+
+/* ---- the programs of the hard denies ---- */
+
+static const char *const dangerous[] = {
+	"rm", "mv", "find", "dd", "shred", "mkfs", "mkfs.ext4", "mkfs.xfs",
+	"mke2fs", "mkswap", "wipefs", "blkdiscard", "sgdisk", "sfdisk",
+	"fdisk", "parted", "cryptsetup", "nvme", "hdparm", "badblocks",
+	"chmod", "chown", "chgrp", "setfacl", "chattr", "rsync", "cp", "tee",
+	"passwd", "chpasswd", "newusers", "useradd", "usermod", "userdel",
+	"adduser", "addgroup", "deluser", "delgroup", "groupadd", "groupmod",
+	"groupdel", "gpasswd", "chsh", "chage", "visudo", "vipw",
+	"grub-install", "update-grub", "grub-mkconfig", "efibootmgr",
+	"bootctl", "update-initramfs", "dracut", "kernel-install", "kexec",
+	"zfs", "zpool", "btrfs", "lvremove", "vgremove", "pvremove",
+	"snapper", "timeshift", "sh", "bash", "dash", "sudo", "su", "env",
+	"xargs", "sed", "truncate", "ln", NULL
+};
+
+const char *
+judge_dangerous(size_t i)
+{
+	return (i < sizeof(dangerous) / sizeof(dangerous[0]) ? dangerous[i] :
+	    NULL);
+}
+
+/* ---- one program ---- */
+
+/* An account program that can show as well. */
+static int
+account_tool(const struct subject *s)
+{
+	if (strcmp(s->name, "passwd") == 0) {
+		class_find(s, s->argc == 2 && (word_is(&s->argv[1], "-S") ||
+		    word_is(&s->argv[1], "--status")) ? CLASS_READ :
+		    HARD_ACCOUNT, "changes a password");
+		return (1);
+	}
+	if (strcmp(s->name, "chage") == 0) {
+		class_find(s, opt_has(s, 1, NULL, 'l', "list") ? CLASS_READ :
+		    HARD_ACCOUNT, "changes when a password expires");
+		return (1);
+	}
+	return (0);
+}
+
+static int
+boot_tool(const struct subject *s)
+{
+	static const struct optspec spec = { "bBcdilLnoptuw", "bootnum "
+	    "label disk part loader bootnext bootorder timeout", 0 };
+
+	if (strcmp(s->name, "efibootmgr") == 0) {
+		class_find(s, s->argc == 1 || (s->argc == 2 && (word_is(
+		    &s->argv[1], "-v") || word_is(&s->argv[1],
+		    "--verbose"))) ? CLASS_READ : HARD_BOOT,
+		    "changes how the host boots");
+		return (1);
+	}
+	if (strncmp(s->name, "grub-mkconfig", 13) == 0 ||
+	    strncmp(s->name, "grub2-mkconfig", 14) == 0) {
+		class_find(s, opt_has(s, 1, &spec, 'o', "output") ?
+		    HARD_BOOT : CLASS_READ, "writes what the host boots with");
+		return (1);
+	}
+	if (strcmp(s->name, "timeshift") == 0) {
+		class_find(s, opt_has(s, 1, NULL, 0, "delete") || opt_has(s, 1,
+		    NULL, 0, "delete-all") ? HARD_SNAPSHOT : opt_has(s, 1,
+		    NULL, 0, "list") ? CLASS_READ : CLASS_ELEVATED,
+		    "changes snapshots");
+		return (1);
+	}
+	return (0);
+}
+
+/* Programs that start no other, whatever their words: no tail is looked at. */
+static const char *const inert[] = {
+	":", "[", "[[", "apropos", "arch", "b2sum", "base32", "base64",
+	"basename", "bat", "bg", "break", "cal", "cat", "cd", "cksum", "cmp",
+	"column", "comm", "compgen", "complete", "continue", "csplit", "cut",
+	"date", "df", "diff", "diff3", "dig", "dircolors", "dirname", "dirs",
+	"du", "echo", "egrep", "eza", "exa", "exit", "expand", "expr", "factor",
+	"false", "fc", "fg", "fgrep", "file", "fmt", "fold", "free", "getconf",
+	"getent", "getfacl", "getopt", "getopts", "grep", "groups", "hash",
+	"head", "help", "hexdump", "history", "hostid", "hostname", "iconv",
+	"id", "info", "jobs", "join", "jq", "last", "lastlog", "let", "local",
+	"locale", "locate", "logname", "look", "ls", "lsattr", "lsb_release",
+	"lsblk", "lscpu", "lsof", "lspci", "lsusb", "md5sum", "mesg", "namei",
+	"nl", "nm", "nproc", "numfmt", "objdump", "od", "paste", "pathchk",
+	"pgrep", "pidof", "pinky", "pmap", "popd", "pr", "printenv", "printf",
+	"ps", "pstree", "ptx", "pushd", "pwd", "pwdx", "read", "readelf",
+	"readlink", "readonly", "realpath", "return", "rev", "seq", "set",
+	"sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shift",
+	"shuf", "size", "sleep", "stat", "strings", "stty", "sum", "sync",
+	"tac", "tail", "test", "tldr", "top", "tput", "tr", "tree", "true",
+	"tsort", "tty", "type", "ulimit", "umask", "uname", "unexpand", "uniq",
+	"unset", "uptime", "users", "vdir", "vmstat", "w", "wait", "wc",
+	"whatis", "whereis", "which", "who", "whoami", "xxd", "yes", "yq",
+	"zcat", "zgrep", "zless", "git-grep", "ag", "ack", NULL
+};
+
+/* A program that no table knows, with what a deny would be behind it. */
+static void
+unknown_program(const struct subject *s)
+{
+	const char *text;
+	size_t i, k;
+
+	if (in_list(s->name, inert)) {
+		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
+		return;
+	}
+	for (i = 1; i < s->argc; i++) {
+		if ((text = word_static(&s->argv[i])) == NULL)
+			continue;
+		for (k = 0; dangerous[k] != NULL; k++)
+			if (strcmp(base_name(text), dangerous[k]) == 0)
+				break;
+		if (dangerous[k] == NULL)
+			continue;
+		if (subject_would_deny(s, s->argv + i, s->argc - i))
+			class_findf(s, CLASS_OPAQUE, "a program that is not "
+			    "known is given a command that would be denied: "
+			    "%s", &s->argv[i]);
+		break;
+	}
+	class_findf(s, CLASS_READ, "%s", &s->argv[0]);
+}
+
+/* A file that came from the network is run. */
+static int
+runs_download(const struct subject *s)
+{
+	struct content content;
+
+	if (strchr(word_start(&s->argv[0]), '/') == NULL)
+		return (0);
+	shell_file_get(s->j, s->c, &s->argv[0], &content);
+	if (content.kind == CONTENT_NETWORK) {
+		class_findf(s, CLASS_REMOTE, "%s came from the network",
+		    &s->argv[0]);
+		return (1);
+	}
+	if (content.kind == CONTENT_TEXT) {
+		struct shell_start start = {
+			.who = SHELL_CHILD, .command = s->c,
+			.argv = s->argv, .argc = s->argc
+		};
+
+		shell_judge_content(s->j, &content, DIALECT_BASH, &start,
+		    s->out);
+		return (1);
+	}
+	return (0);
+}
+
+static int
+asks_for_help(const struct subject *s)
+{
+	static const char *const shells[] = { "bash", "sh", "dash", "zsh",
+		NULL };
+
+	if (s->argc != 2 || word_static(&s->argv[1]) == NULL ||
+	    in_list(s->name, shells))
+		return (0);
+	return (strcmp(s->argv[1].text, "--help") == 0 ||
+	    strcmp(s->argv[1].text, "--version") == 0);
+}
+
+static const struct program_row *
+find_program(const char *name)
+{
+	size_t i;
+
+	if (strncmp(name, "mkfs.", 5) == 0)
+		name = "mkfs";
+	for (i = 0; i < NPROGRAMS; i++)
+		if (strcmp(programs[i].name, name) == 0)
+			return (&programs[i]);
+	return (NULL);
+}
+
+static int
+is_interpreter(const char *name)
+{
+	static const char *const list[] = { "python", "pypy", "perl", "ruby",
+		"node", "nodejs", "php", "lua", "Rscript", "tclsh",
+		"osascript", "guile", "groovy", "jshell", NULL };
+	size_t i, n;
+
+	for (i = 0; list[i] != NULL; i++) {
+		n = strlen(list[i]);
+		if (strncmp(name, list[i], n) == 0 &&
+		    strspn(name + n, "0123456789.") == strlen(name + n))
+			return (1);
+	}
+	return (0);
+}
+
+static void
+judge_known(const struct subject *s)
+{
+	const struct program_row *row;
+
+	if (wrapper_judge(s) || account_tool(s) || boot_tool(s))
+		return;
+	if (is_interpreter(s->name)) {
+		handle_interpreter(s);
+		return;
+	}
+	if ((row = find_program(s->name)) != NULL) {
+		if (row->fn != NULL)
+			row->fn(s);
+		else
+			class_findf(s, row->id, "%s", &s->argv[0]);
+		return;
+	}
+	if (!subcommand_judge(s))
+		unknown_program(s);
+}
+
+void
+judge_program(struct judging *j, const struct command *c,
+    struct outcome *out)
+{
+	struct subject s = {
+		.j = j, .c = c, .argv = c->argv, .argc = c->argc, .out = out
+	};
+	const struct word *w = &c->argv[0];
+
+	if (!judging_step(j))
+		return;
+	if ((w->flags & WORD_NETWORK) != 0) {
+		class_find(&s, CLASS_REMOTE, "the program's name comes from "
+		    "the network");
+		return;
+	}
+	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_SPLITS |
+	    WORD_GLOB)) != 0) {
+		class_findf(&s, CLASS_OPAQUE, "the program's name is not "
+		    "known: %s", w);
+		return;
+	}
+	s.name = base_name(w->text);
+	/* before its handler, which may know better */
+	shell_produce(j, c, &out->output);
+	if ((c->flags & COMMAND_BUILTIN) != 0) {
+		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
+		    strchr(word_start(&s.argv[1]), '=') != NULL ?
+		    CLASS_MUTATE : CLASS_READ, "%s", w);
+		return;
+	}
+	if (asks_for_help(&s))
+		class_findf(&s, CLASS_READ, "%s shows its usage", w);
+	else if (!runs_download(&s))
+		judge_known(&s);
+}
+
+/* ---- redirects and variables ---- */
+
+static void
+judge_redirect(const struct subject *s, const struct redirect *r)
+{
+	switch (r->op) {
+	case REDIRECT_READ:
+		if (zone_of(s, &r->target) == ZONE_NET)
+			zone_write(s, &r->target, CLASS_READ, "");
+		break;
+	case REDIRECT_DUP:
+		break;
+	default:
+		zone_write(s, &r->target, CLASS_MUTATE, "writes a file");
+	}
+}
+
+/* Variables whose value is executed by programs that know them. */
+static const char *const code_variables[] = {
+	"GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EDITOR",
+	"GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
+	"GIT_PROXY_COMMAND", "SSH_ASKPASS", "SUDO_ASKPASS", "PAGER",
+	"MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE",
+	"FCEDIT", "SUDO_EDITOR", "SYSTEMD_PAGER", "BAT_PAGER", "AWS_PAGER",
+	"GH_PAGER", "RSYNC_RSH", "CVS_RSH", "TAR_OPTIONS", "MAKEFLAGS",
+	"FZF_DEFAULT_COMMAND", NULL
+};
+
+/* Variables that make a program load code from elsewhere. */
+static const char *const load_variables[] = {
+	"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONSTARTUP",
+	"PERL5OPT", "PERL5DB", "RUBYOPT", "NODE_OPTIONS", "BASH_LOADABLES_PATH",
+	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "GIT_EXEC_PATH",
+	"GIT_TEMPLATE_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+	"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "DYLD_INSERT_LIBRARIES",
+	"PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONWARNINGS", NULL
+};
+
+static const char *const harmless[] = {
+	"", "cat", "less", "more", "vim", "vi", "nano", "emacs", "true", ":",
+	"nvim", "ed", "ssh", "code", "code --wait", "less -R", "less -FRX",
+	"firefox", "chromium", "most", "bat", "-j", "delta", NULL
+};
+
+void
+judge_variable(struct judging *j, const struct command *c, const char *name,
+    const struct word *value)
+{
+	struct subject s = { .j = j, .c = c, .argv = value, .argc = 1,
+	    .name = name };
+	struct outcome out;
+	const char *text = word_static(value);
+
+	memset(&out, 0, sizeof(out));
+	s.out = &out;
+	if (in_list(name, code_variables)) {
+		if (text != NULL && in_list(text, harmless))
+			return;
+		/* options, no command */
+		if (strcmp(name, "TAR_OPTIONS") == 0 ||
+		    strcmp(name, "MAKEFLAGS") == 0) {
+			if (text == NULL || strstr(text, "exec") != NULL ||
+			    strstr(text, "eval") != NULL ||
+			    strstr(text, "SHELL") != NULL ||
+			    strstr(text, "command") != NULL)
+				class_find(&s, CLASS_OPAQUE, "a variable that "
+				    "may make a program execute something");
+			return;
+		}
+		subject_hidden_code(&s, value);
+	} else if (in_list(name, load_variables)) {
+		if (text != NULL && text[0] == '\0')
+			return;
+		/* memory limits are what most have in mind */
+		if (strcmp(name, "NODE_OPTIONS") == 0 && text != NULL &&
+		    strstr(text, "require") == NULL &&
+		    strstr(text, "import") == NULL &&
+		    strstr(text, "loader") == NULL)
+			return;
+		if (strcmp(name, "PYTHONWARNINGS") == 0 && text != NULL &&
+		    strchr(text, '.') == NULL)
+			return;
+		if ((strcmp(name, "LD_LIBRARY_PATH") == 0 ||
+		    strstr(name, "JAVA") != NULL) && text != NULL)
+			return;
+		class_findf(&s, CLASS_OPAQUE, "a variable that makes programs "
+		    "load code: %s", value);
+	}
+}
+
+void
+judge_forkbomb(struct judging *j, const char *name, uint32_t from,
+    uint32_t to)
+{
+	struct command c = { .from = from, .to = to };
+	struct subject s = { .j = j, .c = judging_alloc(j, sizeof(c)),
+	    .name = name };
+
+	memcpy((void *)(uintptr_t)s.c, &c, sizeof(c));
+	class_find(&s, HARD_FORKBOMB, "a function that starts itself again "
+	    "and again");
+}
+
+void
+judge_command(struct judging *j, const struct command *c,
+    struct outcome *out)
+{
+	struct subject s = {
+		.j = j, .c = c, .argv = c->argv, .argc = c->argc,
+		.name = "", .out = out
+	};
+	size_t i;
+
+	memset(out, 0, sizeof(*out));
+	for (i = 0; i < c->nassigns; i++)
+		judge_variable(j, c, c->assigns[i].name,
+		    &c->assigns[i].value);
+	for (i = 0; i < c->nredirects; i++)
+		judge_redirect(&s, &c->redirects[i]);
+	if (c->argc == 0)
+		class_find(&s, CLASS_READ, "runs no program");
+	else
+		judge_program(j, c, out);
+}

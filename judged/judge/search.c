@@ -1,0 +1,508 @@
+/*
+ * Programs that start another one for each thing they find or read.
+ */
+#include <string.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/* What an inner command is given for "{}" or as last words. */
+struct item {
+	struct word	 word;
+	int		 all;	/* and all that lies beneath it */
+};
+
+static const char *const deleters[] = {
+	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
+};
+
+/* argv with every "{}" replaced; appended at the end if there is none. */
+static void
+run_with(const struct subject *s, const struct word *argv, size_t argc,
+    const char *mark, const struct word *items, size_t nitems)
+{
+	struct word *fresh;
+	size_t i, n = 0, mlen = strlen(mark);
+	const char *at;
+	int replaced = 0;
+
+	if (argc == 0)
+		return;
+	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
+	for (i = 0; i < argc; i++) {
+		fresh[n] = argv[i];
+		at = i == 0 || mlen == 0 ? NULL :
+		    strstr(word_start(&argv[i]), mark);
+		if (at == NULL) {
+			n++;
+			continue;
+		}
+		replaced = 1;
+		if (at == argv[i].text && at[mlen] == '\0' && nitems > 0)
+			fresh[n] = items[0];
+		else {
+			/* within a word: its beginning is known */
+			fresh[n].text = judging_strndup(s->j, argv[i].text,
+			    (size_t)(at - argv[i].text));
+			fresh[n].len = strlen(fresh[n].text);
+			fresh[n].flags |= WORD_PREFIX;
+			if (fresh[n].len == 0)
+				fresh[n].text = NULL;
+		}
+		n++;
+	}
+	if (!replaced)
+		for (i = 0; i < nitems; i++)
+			fresh[n++] = items[i];
+	subject_argv(s, fresh, n);
+}
+
+/* ---- find ---- */
+
+/* Tests that leave nothing out, or nothing that matters. */
+static const char *const no_filters[] = {
+	"-type", "-depth", "-d", "-xdev", "-mount", "-print", "-print0",
+	"-ls", "-maxdepth", "-mindepth", "-noleaf", "-follow", "-true",
+	"-ignore_readdir_race", "-warn", "-nowarn", "-o", "-or", "-a", "-and",
+	"-quit", "-prune", "(", ")", ",", "-exec", "-execdir", "-ok", "-okdir",
+	"-delete", "-H", "-L", "-P", "-daystart", "-printf", "-readable",
+	"-writable", "-fprint", "-fprint0", "-fprintf", "-fls", NULL
+};
+
+struct find {
+	const struct subject	*s;
+	const struct word	*roots;
+	size_t			 nroots;
+	size_t			 expression;	/* its index */
+	int			 filtered;
+};
+
+static const struct word here = { ".", 1, 0, 0, 0 };
+
+static void
+find_roots(struct find *f, const struct subject *s)
+{
+	const char *text;
+	size_t i = 1, first;
+
+	while (i < s->argc && (strcmp(text = word_start(&s->argv[i]), "-H") ==
+	    0 || strcmp(text, "-L") == 0 || strcmp(text, "-P") == 0 ||
+	    strncmp(text, "-O", 2) == 0))
+		i++;
+	if (i + 1 < s->argc && strcmp(word_start(&s->argv[i]), "-D") == 0)
+		i += 2;
+	first = i;
+	for (; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if ((text[0] == '-' && text[1] != '\0') || text[0] == '(' ||
+		    text[0] == '!')
+			break;
+	}
+	f->s = s;
+	f->roots = i == first ? &here : &s->argv[first];
+	f->nroots = i == first ? 1 : i - first;
+	f->expression = i;
+	f->filtered = 0;
+	for (; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (s->argv[i].text == NULL ||
+		    (text[0] == '-' && text[1] != '\0' &&
+		    !in_list(text, no_filters)))
+			f->filtered = 1;
+		/* the inner command is no test */
+		if (strncmp(text, "-exec", 5) == 0 ||
+		    strncmp(text, "-ok", 3) == 0)
+			while (i + 1 < s->argc && strcmp(word_start(
+			    &s->argv[i + 1]), ";") != 0 && strcmp(word_start(
+			    &s->argv[i + 1]), "+") != 0)
+				i++;
+	}
+}
+
+/* A file beneath a root: its beginning is known. */
+static struct word
+beneath_root(const struct subject *s, const struct word *root)
+{
+	struct word w = *root;
+	const char *text = word_start(root);
+	char *path;
+	size_t n;
+
+	w.flags |= WORD_PREFIX;
+	w.flags &= ~(unsigned)WORD_GLOB;
+	if (root->text == NULL || (root->flags & WORD_GLOB) != 0)
+		return (w);
+	n = strlen(text);
+	path = judging_alloc(s->j, n + 2);
+	memcpy(path, text, n);
+	if (n == 0 || path[n - 1] != '/')
+		path[n] = '/';
+	w.text = path;
+	w.len = strlen(path);
+	return (w);
+}
+
+static void
+find_delete(const struct find *f)
+{
+	const struct subject *s = f->s;
+	struct word w;
+	size_t i;
+	enum zone z;
+
+	for (i = 0; i < f->nroots; i++) {
+		if (!f->filtered) {
+			zone_delete(s, &f->roots[i], 1);
+			continue;
+		}
+		w = beneath_root(s, &f->roots[i]);
+		z = zone_of(s, &w);
+		if (z == ZONE_WORK || z == ZONE_TMP)
+			class_find(s, CLASS_LOSE, "deletes what it finds");
+		else
+			zone_delete(s, &w, 0);
+	}
+}
+
+static void
+find_exec(const struct find *f, const struct word *argv, size_t argc,
+    int directory)
+{
+	const struct subject *s = f->s;
+	const char *name = argc == 0 ? "" : base_name(word_start(&argv[0]));
+	struct word w;
+	size_t i;
+
+	if (argc == 0)
+		return;
+	for (i = 0; i < f->nroots; i++) {
+		if (!f->filtered && in_list(name, deleters) &&
+		    zone_wipes(s, &f->roots[i])) {
+			class_findf(s, HARD_WIPE, "deletes all of %s",
+			    &f->roots[i]);
+			continue;
+		}
+		/* the root itself is found as well */
+		if (!f->filtered)
+			w = f->roots[i];
+		else
+			w = beneath_root(s, &f->roots[i]);
+		if (f->filtered || in_list(name, deleters))
+			w = beneath_root(s, &f->roots[i]);
+		if (directory) {
+			w.text = NULL;
+			w.len = 0;
+			w.flags = WORD_PREFIX | WORD_WORKSPACE;
+		}
+		run_with(s, argv, argc, "{}", &w, 1);
+	}
+}
+
+/* What it prints begins with its first root. */
+static void
+find_output(const struct find *f, int zero)
+{
+	const struct subject *s = f->s;
+	const char *text = word_static(&f->roots[0]);
+	struct word w;
+	char *out;
+
+	s->out->output.kind = CONTENT_UNKNOWN;
+	if (text == NULL)
+		return;
+	if (f->filtered) {
+		w = beneath_root(s, &f->roots[0]);
+		s->out->output.text = w.text;
+		s->out->output.len = w.len;
+		return;
+	}
+	out = judging_strndup(s->j, text, strlen(text) + 1);
+	out[strlen(text)] = zero ? '\0' : '\n';
+	s->out->output.text = out;
+	s->out->output.len = strlen(text) + 1;
+}
+
+void
+handle_find(const struct subject *s)
+{
+	struct find f;
+	const char *text;
+	size_t i, end;
+	int zero = 0;
+
+	find_roots(&f, s);
+	class_find(s, CLASS_READ, "looks for files");
+	for (i = f.expression; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (strcmp(text, "-delete") == 0)
+			find_delete(&f);
+		else if (strcmp(text, "-print0") == 0)
+			zero = 1;
+		else if (strncmp(text, "-exec", 5) == 0 ||
+		    strncmp(text, "-ok", 3) == 0) {
+			for (end = i + 1; end < s->argc; end++)
+				if (strcmp(word_start(&s->argv[end]), ";") ==
+				    0 || strcmp(word_start(&s->argv[end]),
+				    "+") == 0)
+					break;
+			find_exec(&f, &s->argv[i + 1], end - i - 1,
+			    strstr(text, "dir") != NULL);
+			i = end;
+		} else if (strncmp(text, "-fprint", 7) == 0 ||
+		    strcmp(text, "-fls") == 0) {
+			if (i + 1 < s->argc)
+				zone_write(s, &s->argv[++i], CLASS_MUTATE,
+				    "writes what it finds");
+		} else if (s->argv[i].text == NULL &&
+		    (s->argv[i].flags & WORD_SPLITS) != 0)
+			class_findf(s, CLASS_OPAQUE, "find may be told to "
+			    "execute or delete by %s", &s->argv[i]);
+	}
+	find_output(&f, zero);
+}
+
+/* ---- fd ---- */
+
+void
+handle_fd(const struct subject *s)
+{
+	static const struct optspec spec = { "dtecESjo", "max-depth "
+	    "min-depth exact-depth type extension color exclude size "
+	    "changed-within changed-before max-results base-directory "
+	    "search-path threads owner path-separator ignore-file", 0 };
+	struct word any = { .flags = WORD_PREFIX };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_READ, "looks for files");
+	s->out->output.kind = CONTENT_UNKNOWN;
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (!opt_is(&opt, 'x', "exec") &&
+		    !opt_is(&opt, 'X', "exec-batch"))
+			continue;
+		run_with(s, s->argv + o.next, s->argc - o.next, "{", &any, 1);
+		return;
+	}
+}
+
+/* ---- xargs, parallel ---- */
+
+static const struct optspec xargs_spec = { "adEILnPsl", "arg-file delimiter "
+    "max-lines max-args max-procs max-chars process-slot-var", OPT_STOPS };
+
+#define ITEMS_MAX	256
+
+/* The items of a known text; the last one of a beginning may go on. */
+static size_t
+split_items(const struct subject *s, const struct content *in,
+    const char *separators, struct word *items)
+{
+	const char *p = in->text, *end;
+	size_t n = 0, len;
+
+	if (in->text == NULL)
+		return (0);
+	end = in->text + in->len;
+	while (p < end && n < ITEMS_MAX) {
+		if (separators[0] == '\0') {
+			len = strnlen(p, (size_t)(end - p));
+		} else {
+			while (p < end && strchr(separators, *p) != NULL)
+				p++;
+			for (len = 0; p + len < end &&
+			    strchr(separators, p[len]) == NULL; len++)
+				continue;
+		}
+		if (len == 0 && p >= end)
+			break;
+		items[n] = *word_make(s->j, judging_strndup(s->j, p, len),
+		    NULL);
+		if (in->kind != CONTENT_TEXT && p + len >= end)
+			items[n].flags |= WORD_PREFIX;
+		n++;
+		p += len + 1;
+	}
+	return (n);
+}
+
+/* Quotes and backslashes of the input are xargs's own. */
+static void
+unquote_items(struct judging *j, struct word *items, size_t n)
+{
+	size_t i;
+	char *text, *to;
+	const char *from;
+
+	for (i = 0; i < n; i++) {
+		if (strpbrk(items[i].text, "'\"\\") == NULL)
+			continue;
+		text = judging_strndup(j, items[i].text, items[i].len);
+		for (from = to = text; *from != '\0'; from++) {
+			if (*from == '\\' && from[1] != '\0')
+				*to++ = *++from;
+			else if (*from != '\'' && *from != '"')
+				*to++ = *from;
+		}
+		*to = '\0';
+		items[i].text = text;
+		items[i].len = strlen(text);
+	}
+}
+
+static size_t
+read_items(const struct subject *s, const struct content *in,
+    const char *separators, int quotes, struct word *items)
+{
+	size_t n = split_items(s, in, separators, items);
+
+	if (quotes)
+		unquote_items(s->j, items, n);
+	if (in->kind == CONTENT_UNKNOWN || in->kind == CONTENT_NETWORK ||
+	    in->kind == CONTENT_INHERITED || n == ITEMS_MAX) {
+		items[n].text = NULL;
+		items[n].len = 0;
+		items[n].flags = WORD_PREFIX | WORD_SPLITS |
+		    (in->kind == CONTENT_NETWORK ? WORD_NETWORK : 0);
+		n++;
+	}
+	return (n);
+}
+
+void
+handle_xargs(const struct subject *s)
+{
+	static const struct word echo = { "echo", 4, 0, 0, 0 };
+	const char *mark = "", *separators = " \t\n";
+	struct content in = s->c->input;
+	struct word *items;
+	struct optscan o;
+	struct opt opt;
+	size_t at = s->argc, n;
+	int quotes = 1;
+
+	opt_begin(&o, s, 1, &xargs_spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			at = opt.at;
+			break;
+		}
+		if (opt_is(&opt, '0', "null")) {
+			separators = "";
+			quotes = 0;
+		} else if (opt_is(&opt, 'd', "delimiter")) {
+			separators = "\n";
+			quotes = 0;
+		} else if (opt_is(&opt, 'I', NULL)) {
+			mark = word_start(opt.value);
+			separators = "\n";
+		} else if (opt_is(&opt, 'i', "replace")) {
+			mark = opt.value != NULL ? word_start(opt.value) :
+			    "{}";
+			separators = "\n";
+		} else if (opt_is(&opt, 'a', "arg-file") &&
+		    opt.value != NULL)
+			shell_file_get(s->j, s->c, opt.value, &in);
+	}
+	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
+	n = read_items(s, &in, separators, quotes, items);
+	class_find(s, CLASS_READ, "starts a command for what it reads");
+	if (mark[0] != '\0' && n > 1) {
+		/* once for each */
+		for (size_t i = 0; i < n; i++)
+			run_with(s, s->argv + at, s->argc - at, mark,
+			    &items[i], 1);
+	} else if (at < s->argc)
+		run_with(s, s->argv + at, s->argc - at, mark, items, n);
+	else
+		run_with(s, &echo, 1, mark, items, n);
+}
+
+/* parallel CMD ::: items, or items on stdin, or commands on stdin. */
+void
+handle_parallel(const struct subject *s)
+{
+	static const struct optspec spec = { "jnNaILSE", "jobs max-args "
+	    "arg-file delimiter sshlogin joblog results timeout delay "
+	    "retries tmpdir workdir colsep progress", OPT_STOPS };
+	const struct word *cmd = NULL;
+	struct word *line;
+	struct optscan o;
+	struct opt opt;
+	size_t at = s->argc, sep, i;
+	char *text;
+	size_t len = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			at = opt.at;
+			cmd = opt.word;
+			break;
+		}
+		if (opt_is(&opt, 'S', "sshlogin"))
+			class_find(s, CLASS_NET_WRITE, "runs commands on "
+			    "other hosts");
+	}
+	class_find(s, CLASS_READ, "starts a command for what it reads");
+	if (cmd == NULL || strncmp(word_start(cmd), ":::", 3) == 0) {
+		/* what it reads are commands */
+		for (i = at + 1; cmd != NULL && i < s->argc; i++)
+			subject_code(s, DIALECT_BASH, SHELL_CHILD,
+			    &s->argv[i]);
+		if (cmd == NULL) {
+			struct shell_start start = {
+				.who = SHELL_CHILD, .command = s->c,
+				.code_on_stdin = 1
+			};
+			if (s->c->input.kind == CONTENT_INHERITED)
+				class_find(s, CLASS_OPAQUE, "the commands are "
+				    "not known");
+			else
+				shell_judge_content(s->j, &s->c->input,
+				    DIALECT_BASH, &start, s->out);
+		}
+		return;
+	}
+	for (sep = at; sep < s->argc; sep++)
+		if (strncmp(word_start(&s->argv[sep]), ":::", 3) == 0)
+			break;
+	/* the words up to there are joined, and read by a shell */
+	for (i = at; i < sep; i++)
+		len += s->argv[i].len + 1;
+	for (i = sep == s->argc ? sep : sep + 1; i <= s->argc; i++) {
+		size_t used = 0, k;
+
+		if (i == s->argc && sep < s->argc)
+			break;
+		text = judging_alloc(s->j, len + (i < s->argc ?
+		    s->argv[i].len : 0) + 2);
+		for (k = at; k < sep; k++) {
+			memcpy(text + used, word_start(&s->argv[k]),
+			    s->argv[k].len);
+			used += s->argv[k].len;
+			text[used++] = ' ';
+		}
+		if (i < s->argc)
+			memcpy(text + used, word_start(&s->argv[i]),
+			    s->argv[i].len);
+		line = word_make(s->j, text, cmd);
+		/* with {} in it, or items that are not known, only its
+		 * beginning is */
+		if (strstr(text, "{") != NULL || i == s->argc) {
+			line->flags |= WORD_PREFIX;
+			if (strstr(text, "{") == NULL)
+				run_with(s, s->argv + at, sep - at, "{}",
+				    &(struct word){ .flags = WORD_PREFIX |
+				    WORD_SPLITS }, 1);
+			else
+				run_with(s, s->argv + at, sep - at, "{}",
+				    i < s->argc ? &s->argv[i] :
+				    &(struct word){ .flags = WORD_PREFIX },
+				    1);
+			continue;
+		}
+		subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
+	}
+}

@@ -1,0 +1,440 @@
+/*
+ * Programs that start another one: the table of wrappers, a row a program.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "judge_int.h"
+#include "options.h"
+#include "zone.h"
+
+/*
+ * How what it starts stands in its words, behind the options:
+ *
+ *	PREFIX	the rest is the command
+ *	STRING	the next operand is code for a shell, or all that follow
+ *	RUN	the first operand is one of "subs", the rest the command
+ */
+enum wrap_kind { WRAP_PREFIX, WRAP_STRING, WRAP_RUN };
+
+struct wrap_row {
+	const char	*name;
+	enum wrap_kind	 kind;
+	unsigned	 skip;		/* operands in front of the command */
+	const char	*shorts;	/* options that take a value */
+	const char	*longs;
+	const char	*subs;		/* RUN: "run exec" */
+	unsigned	 flags;
+};
+#define WRAP_ASSIGNS	0x01	/* NAME=VALUE words in front */
+#define WRAP_ELEVATED	0x02
+#define WRAP_ONE_DASH	0x04
+#define WRAP_CODE_C	0x08	/* -c STRING is code */
+#define WRAP_ELSEWHERE	0x10	/* another user or root directory */
+#define WRAP_ALONE	0x20	/* without a command it starts a shell */
+
+static const struct wrap_row wrappers[] = {
+	{ "command", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "builtin", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "exec", WRAP_PREFIX, 0, "a", NULL, NULL, 0 },
+	{ "noglob", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "nocorrect", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "env", WRAP_PREFIX, 0, "uCSP", "unset chdir split-string",
+	    NULL, WRAP_ASSIGNS },
+	{ "nohup", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "nice", WRAP_PREFIX, 0, "n", "adjustment", NULL, 0 },
+	{ "ionice", WRAP_PREFIX, 0, "cnpPu", "class classdata pid pgid uid",
+	    NULL, 0 },
+	{ "chrt", WRAP_PREFIX, 1, "TPDp", "sched-runtime sched-period "
+	    "sched-deadline", NULL, 0 },
+	{ "taskset", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	{ "numactl", WRAP_PREFIX, 0, "NmCip", "cpunodebind membind "
+	    "physcpubind interleave preferred", NULL, 0 },
+	{ "timeout", WRAP_PREFIX, 1, "ks", "kill-after signal", NULL, 0 },
+	{ "stdbuf", WRAP_PREFIX, 0, "ioe", "input output error", NULL, 0 },
+	{ "unbuffer", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "setsid", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "setarch", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	{ "linux32", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "linux64", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "i386", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "x86_64", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "time", WRAP_PREFIX, 0, "fo", "format output", NULL, 0 },
+	{ "prlimit", WRAP_PREFIX, 0, "p", "pid", NULL, 0 },
+	{ "sudo", WRAP_PREFIX, 0, "ugpChDRTrtU", "user group prompt "
+	    "close-from host chdir chroot role type command-timeout "
+	    "other-user", NULL, WRAP_ASSIGNS | WRAP_ELEVATED },
+	{ "doas", WRAP_PREFIX, 0, "uCa", NULL, NULL,
+	    WRAP_ASSIGNS | WRAP_ELEVATED },
+	{ "pkexec", WRAP_PREFIX, 0, NULL, "user", NULL, WRAP_ELEVATED },
+	{ "run0", WRAP_PREFIX, 0, "ugD", "user group chdir unit slice nice "
+	    "property setenv", NULL, WRAP_ELEVATED },
+	{ "sudoedit", WRAP_PREFIX, 1000, "u", NULL, NULL, WRAP_ELEVATED },
+	{ "su", WRAP_PREFIX, 1000, "cgGsTw", "command group supp-group "
+	    "shell session-command", NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE },
+	{ "runuser", WRAP_PREFIX, 0, "ucgGsTw", "user command group "
+	    "supp-group shell session-command", NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C },
+	{ "sg", WRAP_PREFIX, 1000, "c", NULL, NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE },
+	{ "newgrp", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "chroot", WRAP_PREFIX, 1, NULL, "userspec groups", NULL,
+	    WRAP_ELEVATED | WRAP_ELSEWHERE },
+	{ "unshare", WRAP_PREFIX, 0, "RwSG", "root wd setuid setgid "
+	    "propagation map-user map-group monotonic boottime", NULL,
+	    WRAP_ELEVATED },
+	{ "nsenter", WRAP_PREFIX, 0, "tSGW", "target setuid setgid wdns",
+	    NULL, WRAP_ELEVATED },
+	{ "setpriv", WRAP_PREFIX, 0, NULL, "reuid regid groups "
+	    "inh-caps ambient-caps bounding-set securebits pdeathsig "
+	    "selinux-label apparmor-profile", NULL, WRAP_ELEVATED },
+	{ "capsh", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "systemd-run", WRAP_PREFIX, 0, "HMputErRT", "host machine unit "
+	    "property slice description uid gid nice working-directory "
+	    "setenv on-active on-boot on-calendar timer-property", NULL,
+	    WRAP_ELEVATED },
+	{ "systemd-inhibit", WRAP_PREFIX, 0, NULL, "what who why mode",
+	    NULL, 0 },
+	{ "start-stop-daemon", WRAP_PREFIX, 1000, "xnpcgkrdus",
+	    "exec startas", NULL, WRAP_ELEVATED },
+	{ "bwrap", WRAP_PREFIX, 0, NULL, "chdir hostname uid gid "
+	    "seccomp dir tmpfs proc dev unsetenv", NULL, WRAP_ELEVATED },
+	{ "firejail", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "fakeroot", WRAP_PREFIX, 0, "lfisub", "lib faked", NULL, 0 },
+	{ "fakechroot", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "proot", WRAP_PREFIX, 0, "rbwq", NULL, NULL, 0 },
+	{ "strace", WRAP_PREFIX, 0, "abeEIoOpPsSuUX", "trace signal output "
+	    "attach string-limit user env", NULL, 0 },
+	{ "ltrace", WRAP_PREFIX, 0, "aAeDFlnopsuxX", "output library", NULL,
+	    0 },
+	{ "valgrind", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "rr", WRAP_RUN, 0, NULL, NULL, "record", 0 },
+	{ "perf", WRAP_RUN, 0, "eocFtpCr", "event output freq repeat",
+	    "record stat trace", 0 },
+	{ "heaptrack", WRAP_PREFIX, 0, "o", NULL, NULL, 0 },
+	{ "catchsegv", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "caffeinate", WRAP_PREFIX, 0, "tw", NULL, NULL, 0 },
+	{ "gtimeout", WRAP_PREFIX, 1, "ks", "kill-after signal", NULL, 0 },
+	{ "gnice", WRAP_PREFIX, 0, "n", "adjustment", NULL, 0 },
+	{ "genv", WRAP_PREFIX, 0, "uCS", "unset chdir split-string", NULL,
+	    WRAP_ASSIGNS },
+	{ "xvfb-run", WRAP_PREFIX, 0, "efnpsw", "error-file auth-file "
+	    "server-num xauth-protocol server-args wait", NULL, 0 },
+	{ "dbus-run-session", WRAP_PREFIX, 0, NULL, "config-file "
+	    "dbus-daemon", NULL, 0 },
+	{ "dbus-launch", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "ssh-agent", WRAP_PREFIX, 0, "aEtP", NULL, NULL, 0 },
+	{ "proxychains", WRAP_PREFIX, 0, "f", NULL, NULL, 0 },
+	{ "proxychains4", WRAP_PREFIX, 0, "f", NULL, NULL, 0 },
+	{ "torsocks", WRAP_PREFIX, 0, "upP", NULL, NULL, 0 },
+	{ "torify", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "tsocks", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "busybox", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "toybox", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "ld.so", WRAP_PREFIX, 0, NULL, "library-path preload audit "
+	    "argv0 inhibit-rpath glibc-hwcaps-prepend "
+	    "glibc-hwcaps-mask", NULL, 0 },
+	{ "winpty", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "ccache", WRAP_PREFIX, 0, "CdFMo", NULL, NULL, 0 },
+	{ "distcc", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "bear", WRAP_PREFIX, 0, NULL, "output", NULL, 0 },
+	{ "dotenv", WRAP_RUN, 0, "fq", "file", "run", 0 },
+	{ "chronic", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "ifne", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "pseudo", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "daemonize", WRAP_PREFIX, 0, "aceopluEv", NULL, NULL, 0 },
+	{ "uv", WRAP_RUN, 0, "p", "python with project directory extra "
+	    "group env-file", "run", 0 },
+	{ "poetry", WRAP_RUN, 0, "CP", "directory project", "run", 0 },
+	{ "pdm", WRAP_RUN, 0, "p", "project", "run", 0 },
+	{ "hatch", WRAP_RUN, 0, "e", "env", "run", 0 },
+	{ "pipenv", WRAP_RUN, 0, NULL, "python", "run", 0 },
+	{ "rye", WRAP_RUN, 0, NULL, NULL, "run", 0 },
+	{ "conda", WRAP_RUN, 0, "np", "name prefix cwd", "run", 0 },
+	{ "mamba", WRAP_RUN, 0, "np", "name prefix cwd", "run", 0 },
+	{ "micromamba", WRAP_RUN, 0, "np", "name prefix cwd", "run", 0 },
+	{ "bundle", WRAP_RUN, 0, NULL, "gemfile", "exec", 0 },
+	{ "rbenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "pyenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "nodenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "mise", WRAP_RUN, 0, "Cj", "cd", "exec x", 0 },
+	{ "asdf", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "direnv", WRAP_RUN, 1, NULL, NULL, "exec", 0 },
+	{ "opam", WRAP_RUN, 0, NULL, "switch", "exec", 0 },
+	{ "stack", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "rustup", WRAP_RUN, 1, NULL, NULL, "run", 0 },
+	{ "nvm", WRAP_RUN, 1, NULL, NULL, "exec", 0 },
+	{ "entr", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "watchexec", WRAP_PREFIX, 0, "efiwsd", "exts filter ignore watch "
+	    "signal debounce", NULL, 0 },
+	{ "watch", WRAP_STRING, 0, "nq", "interval equexit", NULL, 0 },
+	{ "hyperfine", WRAP_STRING, 0, "wmMrpcPDLSnu", "warmup min-runs "
+	    "max-runs runs parameter-scan parameter-step-size "
+	    "parameter-list shell style sort export-json export-csv "
+	    "export-markdown export-asciidoc time-unit command-name "
+	    "output input", NULL, 0 },
+	{ "nodemon", WRAP_PREFIX, 0, "ewix", "ext watch ignore exec delay "
+	    "signal config", NULL, 0 },
+	{ "script", WRAP_STRING, 1000, "cEIOBToT", "command echo log-in "
+	    "log-out log-io log-timing logging-format output-limit", NULL,
+	    WRAP_CODE_C },
+	{ "flock", WRAP_PREFIX, 1, "wEc", "timeout conflict-exit-code "
+	    "command", NULL, WRAP_CODE_C },
+	{ "expect", WRAP_PREFIX, 1000, "c", NULL, NULL, WRAP_CODE_C },
+	{ "xterm", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_ONE_DASH }
+};
+#define NWRAPPERS	(sizeof(wrappers) / sizeof(wrappers[0]))
+
+/* ---- env and its kin ---- */
+
+/* NAME=VALUE: 1 and judged as a variable, else 0. */
+static int
+take_assignment(const struct subject *s, const struct word *w)
+{
+	const char *text = word_start(w), *eq = strchr(text, '=');
+	const struct word *value;
+	char *name;
+
+	if (eq == NULL || eq == text)
+		return (0);
+	name = judging_strndup(s->j, text, (size_t)(eq - text));
+	value = word_rest(s->j, w, (size_t)(eq + 1 - text));
+	shell_variable(s->j, s->c, name, value);
+	judge_variable(s->j, s->c, name, value);
+	return (1);
+}
+
+/* env -S: words, which more words follow. */
+static void
+split_string(const struct subject *s, const struct word *string,
+    size_t rest)
+{
+	struct word *argv;
+	const char *text = word_static(string);
+	size_t n = 0, len, most;
+
+	if (text == NULL || strpbrk(text, "'\"\\$`") != NULL) {
+		subject_code(s, DIALECT_DASH, SHELL_CHILD, string);
+		return;
+	}
+	most = strlen(text) / 2 + 1 + (s->argc - rest);
+	argv = judging_alloc(s->j, most * sizeof(*argv));
+	for (;; text += len) {
+		text += strspn(text, " \t\n");
+		if ((len = strcspn(text, " \t\n")) == 0)
+			break;
+		argv[n] = *word_make(s->j, judging_strndup(s->j, text, len),
+		    string);
+		if (n > 0 || !take_assignment(s, &argv[n]))
+			n++;
+	}
+	while (rest < s->argc)
+		argv[n++] = s->argv[rest++];
+	subject_argv(s, argv, n);
+}
+
+/* ---- any wrapper ---- */
+
+static const struct wrap_row *
+find_row(const char *name)
+{
+	size_t i;
+
+	if (strncmp(name, "ld-linux", 8) == 0 ||
+	    strncmp(name, "ld-musl", 7) == 0)
+		name = "ld.so";
+	for (i = 0; i < NWRAPPERS; i++)
+		if (strcmp(wrappers[i].name, name) == 0)
+			return (&wrappers[i]);
+	return (NULL);
+}
+
+static int
+listed(const char *list, const char *name)
+{
+	size_t n, len = strlen(name);
+
+	for (; *list != '\0'; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n == len && strncmp(list, name, n) == 0)
+			return (1);
+	}
+	return (0);
+}
+
+/* Several words as the one line that a shell will read. */
+static const struct word *
+join(const struct subject *s, size_t from)
+{
+	struct word *w = judging_alloc(s->j, sizeof(*w));
+	size_t i, len = 0;
+	char *text;
+
+	*w = s->argv[from];
+	for (i = from; i < s->argc; i++)
+		len += s->argv[i].len + 1;
+	text = judging_alloc(s->j, len + 1);
+	for (i = from, len = 0; i < s->argc; i++) {
+		if (i > from)
+			text[len++] = ' ';
+		if (s->argv[i].text == NULL) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+		memcpy(text + len, s->argv[i].text, s->argv[i].len);
+		len += s->argv[i].len;
+		w->flags |= s->argv[i].flags & (WORD_NETWORK);
+		if ((s->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+	}
+	w->text = text;
+	w->len = len;
+	return (w);
+}
+
+struct unwrapped {
+	const struct wrap_row	*row;
+	const char		*cwd;
+	int			 is_code;	/* judged already */
+	int			 query;		/* command -v: a name */
+};
+
+/* An option of a wrapper; 0 if the rest was judged with it. */
+static int
+wrapper_option(const struct subject *s, struct unwrapped *u,
+    const struct opt *opt, size_t next)
+{
+	const char *name = u->row->name;
+
+	if (strcmp(name, "command") == 0 && (opt_is(opt, 'v', NULL) ||
+	    opt_is(opt, 'V', NULL)))
+		u->query = 1;
+	if ((strcmp(name, "env") == 0 || strcmp(name, "genv") == 0) &&
+	    opt->value != NULL) {
+		if (opt_is(opt, 'S', "split-string")) {
+			split_string(s, opt->value, next);
+			return (0);
+		}
+		if (opt_is(opt, 'C', "chdir"))
+			u->cwd = word_static(opt->value) == NULL ? NULL :
+			    shell_path(s->j, s->c->cwd, opt->value->text);
+	}
+	if ((u->row->flags & WRAP_CODE_C) != 0 && opt->value != NULL &&
+	    (opt_is(opt, 'c', "command") || opt_is(opt, 0,
+	    "session-command"))) {
+		subject_code(s, DIALECT_BASH, SHELL_CHILD, opt->value);
+		u->is_code = 1;
+	}
+	if (strcmp(name, "hyperfine") == 0 && opt->value != NULL &&
+	    (opt_is(opt, 'p', "prepare") || opt_is(opt, 'c', "cleanup") ||
+	    opt_is(opt, 's', "setup") || opt_is(opt, 0, "conclude")))
+		subject_code(s, DIALECT_DASH, SHELL_CHILD, opt->value);
+	if (strcmp(name, "nodemon") == 0 && opt->value != NULL &&
+	    opt_is(opt, 'x', "exec")) {
+		subject_code(s, DIALECT_DASH, SHELL_CHILD, opt->value);
+		u->is_code = 1;
+	}
+	if (strcmp(name, "start-stop-daemon") == 0 && opt->value != NULL &&
+	    (opt_is(opt, 'x', "exec") || opt_is(opt, 'a', "startas")))
+		subject_argv(s, opt->value, 1);
+	if (strcmp(name, "time") == 0 && opt->value != NULL &&
+	    opt_is(opt, 'o', "output"))
+		zone_write(s, opt->value, CLASS_MUTATE, "writes its times");
+	if (strcmp(name, "strace") == 0 && opt->value != NULL &&
+	    opt_is(opt, 'o', "output"))
+		zone_write(s, opt->value, CLASS_MUTATE, "writes a trace");
+	return (1);
+}
+
+static void
+started(const struct subject *s, const struct unwrapped *u, size_t at)
+{
+	const struct wrap_row *row = u->row;
+	const struct word *w;
+	size_t i;
+
+	if (at >= s->argc || u->query) {
+		if ((row->flags & WRAP_ALONE) != 0 && !u->is_code &&
+		    s->c->input.kind != CONTENT_NONE) {
+			struct shell_start start = {
+				.who = SHELL_CHILD, .command = s->c,
+				.code_on_stdin = 1
+			};
+			shell_judge_content(s->j, &s->c->input, DIALECT_BASH,
+			    &start, s->out);
+		}
+		class_find(s, CLASS_READ, "starts nothing");
+		return;
+	}
+	if (row->kind == WRAP_STRING) {
+		if (strcmp(row->name, "hyperfine") == 0) {
+			for (i = at; i < s->argc; i++)
+				subject_code(s, DIALECT_DASH, SHELL_CHILD,
+				    &s->argv[i]);
+			return;
+		}
+		w = join(s, at);
+		subject_code(s, DIALECT_DASH, SHELL_CHILD, w);
+		return;
+	}
+	if ((row->flags & WRAP_ELSEWHERE) != 0)
+		subject_argv_at(s, "/", s->argv + at, s->argc - at);
+	else
+		subject_argv_at(s, u->cwd, s->argv + at, s->argc - at);
+}
+
+int
+wrapper_judge(const struct subject *s)
+{
+	struct unwrapped u = { .cwd = s->c->cwd };
+	struct optspec spec;
+	struct optscan o;
+	struct opt opt;
+	unsigned skip;
+	int first = 1;
+
+	if ((u.row = find_row(s->name)) == NULL)
+		return (0);
+	spec.shorts = u.row->shorts;
+	spec.longs = u.row->longs;
+	spec.flags = (u.row->skip < 1000 ? OPT_STOPS : 0) |
+	    ((u.row->flags & WRAP_ONE_DASH) != 0 ? OPT_ONE_DASH : 0);
+	if ((u.row->flags & WRAP_ELEVATED) != 0)
+		class_findf(s, CLASS_ELEVATED, "%s acts with other rights",
+		    &s->argv[0]);
+	skip = u.row->skip;
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			if (!wrapper_option(s, &u, &opt, o.next))
+				return (1);
+			continue;
+		}
+		if ((u.row->flags & WRAP_ASSIGNS) != 0 &&
+		    take_assignment(s, opt.word)) {
+			o.ended = 1;
+			continue;
+		}
+		if (u.row->kind == WRAP_RUN && first) {
+			if (word_static(opt.word) == NULL ||
+			    !listed(u.row->subs, opt.word->text))
+				return (0);
+			first = 0;
+			o.ended = 0;
+			continue;
+		}
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		started(s, &u, opt.at);
+		return (1);
+	}
+	if (u.row->kind == WRAP_RUN && first)
+		return (0);
+	started(s, &u, s->argc);
+	return (1);
+}

@@ -1,0 +1,123 @@
+/*
+ * One judging of one text: its memory, its bounds and what was found.
+ *
+ * All memory is in an arena with a bound.  An allocation that fails, or one
+ * over the bound, does not return: judging_run catches it, and what was found
+ * so far stands, with a finding that asks beside it.  So no error path can
+ * allow anything.
+ */
+#ifndef SHELL_JUDGING_H
+#define SHELL_JUDGING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "judge/command.h"
+#include "protocol.h"
+
+#define JUDGE_TEXT_MAX		(64 * 1024)	/* bytes of a text */
+#define JUDGE_AGAIN_MAX		(256 * 1024)	/* bytes re-parsed in all ... */
+#define JUDGE_AGAIN_FACTOR	8		/* ... and times the text's */
+#define JUDGE_AGAIN_LEAST	4096		/* of any text */
+#define JUDGE_DEPTH_MAX		32		/* of nesting */
+#define JUDGE_VALUES_MAX	8		/* of a variable */
+#define JUDGE_VARIABLES_MAX	256
+#define JUDGE_BRACES_MAX	64		/* results of a word */
+#define JUDGE_COMMANDS_MAX	4096		/* simple commands judged */
+#define JUDGE_FINDINGS_MAX	4096		/* kept to be explained */
+#define JUDGE_ARENA_MAX		(96 * 1024 * 1024)
+
+/*
+ * One thing found.  rank orders findings of one verdict (the greater one
+ * decides); what has the same verdict and rank is decided by the first.
+ */
+struct finding {
+	enum verdict		 verdict;	/* ALLOW, ASK or DENY */
+	unsigned		 rank;
+	const char		*class;		/* "read", "hard:wipe", ... */
+	enum effect		 effect;
+	uint32_t		 marks;
+	const char		*rule;		/* what decided, in words */
+	const char		*next;		/* what the caller could do, or "" */
+	const struct command	*command;	/* or NULL: the text itself */
+	uint32_t		 from;		/* bytes of the outermost text */
+	uint32_t		 to;
+};
+
+/* What is known before the text runs. */
+struct judge_context {
+	const char	*cwd;		/* absolute; NULL: unknown */
+	const char	*home;		/* NULL: unknown */
+	const char	*user;
+	const char	*shell;
+	const char	*const *roots;	/* of the workspace, judged as HOME is */
+	size_t		 nroots;
+	int		 streamed;	/* the call's stdin comes from outside */
+	const void	*rules;		/* the classification's own */
+};
+
+struct judging;
+
+/* NULL when memory is out. */
+struct judging *judging_new(const struct judge_context *);
+void	judging_free(struct judging *);
+
+/*
+ * Judges the text of a call.  Always ends with a verdict; a text over its
+ * bound, with a NUL or not in UTF-8 asks.
+ */
+void	judging_run(struct judging *, const char *text, size_t len,
+	    enum dialect);
+/*
+ * Judges one command that no shell reads (exec): argv as it is.
+ */
+void	judging_run_argv(struct judging *, const char *const *argv,
+	    size_t argc);
+
+const struct judge_context *judging_context(const struct judging *);
+
+/* The answer: the finding that decides; never NULL after a run. */
+const struct finding *judging_decides(const struct judging *);
+/* The worst effect and all marks of what would run. */
+enum effect judging_effect(const struct judging *);
+uint32_t judging_marks(const struct judging *);
+/* All findings, in the order in which they were made; repeats are dropped. */
+size_t	judging_count(const struct judging *);
+const struct finding *judging_at(const struct judging *, size_t);
+
+/* Adds a finding; its strings must be static or in the arena. */
+void	judging_find(struct judging *, const struct finding *);
+/*
+ * A finding that asks because something is not known or not understood:
+ * class "opaque" (mark OPAQUE) or "unparsable".  c gives words and place.
+ */
+void	judging_ask(struct judging *, const char *class, const char *rule,
+	    const struct command *c);
+
+/*
+ * The worst verdict of what body finds (0: nothing), of which nothing is kept:
+ * for what would be denied if it ran.  Work and memory count all the same.
+ */
+enum verdict judging_probe(struct judging *, void (*body)(void *), void *);
+
+/* Memory of the judging; zeroed; never NULL (see above). */
+void	*judging_alloc(struct judging *, size_t size)
+	    __attribute__((__malloc__, __returns_nonnull__));
+char	*judging_strndup(struct judging *, const char *, size_t)
+	    __attribute__((__malloc__, __returns_nonnull__));
+
+/*
+ * Work is counted in steps, so that tests can bound it without a clock.
+ * judging_step returns 0 once the bound of commands is used up.
+ */
+int	judging_step(struct judging *);
+uint64_t judging_steps(const struct judging *);
+
+/* One more level of nesting: 0 and an ask if there are too many. */
+int	judging_enter(struct judging *, const struct command *);
+void	judging_leave(struct judging *);
+
+/* 1 if so many bytes may be parsed again, else 0 and an ask. */
+int	judging_again(struct judging *, size_t, const struct command *);
+
+#endif

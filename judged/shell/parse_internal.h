@@ -1,0 +1,121 @@
+/*
+ * What the files of the parser share.  After an error peek() sees the end of
+ * the text, so everything winds up without further checks.
+ */
+#ifndef SHELL_PARSE_INTERNAL_H
+#define SHELL_PARSE_INTERNAL_H
+
+#include "judging_internal.h"
+#include "parser.h"
+
+#define END	(-1)
+
+/* ---- lex.c: characters and tokens ---- */
+
+/* The next character, \newline deleted; END at the end or after an error. */
+int	peek(struct parser *);
+/* The one n behind it; n of 0 is peek(). */
+int	peek_at(struct parser *, unsigned n);
+void	advance(struct parser *);
+/* 1 if this operator text stands here. */
+int	at(struct parser *, const char *);
+/* The same, and steps behind it. */
+int	take(struct parser *, const char *);
+void	skip_blanks(struct parser *);	/* and a comment */
+/* At a newline: steps behind it and the bodies of here-documents. */
+void	take_newline(struct parser *);
+void	skip_newlines(struct parser *);
+int	is_meta(int c);			/* ends an unquoted word */
+int	is_name_start(int c);
+int	is_name(int c);
+void	syntax_error(struct parser *, const char *);
+void	bound_error(struct parser *, const char *);
+/* One more level; 0 and a bound error if there are too many. */
+int	parse_enter(struct parser *);
+void	parse_leave(struct parser *);
+/* The place of an offset in the outermost text. */
+uint32_t place(const struct parser *, size_t pos);
+int	is_bash(const struct parser *);
+
+enum reserved {
+	RES_NONE, RES_IF, RES_THEN, RES_ELIF, RES_ELSE, RES_FI, RES_CASE,
+	RES_ESAC, RES_FOR, RES_SELECT, RES_WHILE, RES_UNTIL, RES_DO,
+	RES_DONE, RES_IN, RES_FUNCTION, RES_TIME, RES_OPEN, RES_CLOSE,
+	RES_NOT, RES_COND, RES_COND_END, RES_COPROC
+};
+/* The reserved word that stands here, if one may; not stepped behind. */
+enum reserved reserved(struct parser *);
+int	take_reserved(struct parser *, enum reserved);
+
+/* ---- word.c, dollar.c: words and their parts ---- */
+
+enum mode {
+	MODE_WORD,	/* ends at a metacharacter */
+	MODE_DOUBLE,	/* at " */
+	MODE_BRACE,	/* inside ${ }: at } */
+	MODE_BRACE_DOUBLE, /* the same inside ".." : ' does not quote */
+	MODE_ARITH,	/* at a ) without its ( */
+	MODE_BRACKET,	/* at a ] without its [ */
+	MODE_GLOB,	/* inside @( ): at a ) without its ( */
+	MODE_REGEX,	/* behind =~ */
+	MODE_ALL	/* at the end: here-documents */
+};
+
+/* Parts being collected; text is the run of one kind not yet a part. */
+struct parts {
+	struct part	*first;
+	struct part	**end;
+	char		*text;
+	size_t		 len;
+	size_t		 room;
+	int		 quoted;	/* what the run is */
+	size_t		 from;
+	struct part	**value;	/* where an assignment's value begins */
+};
+
+void	parts_init(struct parts *);
+void	parts_char(struct parser *, struct parts *, int c, int quoted);
+/* Makes the run a part; the parts so far. */
+struct part *parts_flush(struct parser *, struct parts *);
+struct part *parts_add(struct parser *, struct parts *, enum part_kind,
+	    size_t from);
+
+/* Parts up to what ends the mode, or to stop at the outer level (or 0). */
+void	parse_parts(struct parser *, struct parts *, enum mode, int stop);
+/* What "$" begins; it stands at it. */
+void	parse_dollar(struct parser *, struct parts *, enum mode);
+void	parse_backtick(struct parser *, struct parts *, enum mode);
+/* $'...': stands at the quote. */
+void	parse_ansi(struct parser *, struct parts *);
+/* A list in parentheses, stands behind "(": for $( ), <( ) and subshells. */
+struct list *parse_parens(struct parser *);
+
+#define WORD_ASSIGNS	1	/* may be name[...]=, name=(...) */
+#define WORD_PATTERN	2	/* with @(...) */
+#define WORD_REGEX	4
+/* The word that stands here, or NULL. */
+struct ast_word *parse_word(struct parser *, int flags);
+
+/* ---- heredoc.c ---- */
+void	heredoc_add(struct parser *, struct ast_redir *, size_t from,
+	    size_t to);
+void	heredoc_read(struct parser *);
+
+/* ---- parse.c, compound.c, cond.c ---- */
+
+/* Commands up to what ends them; none is an error unless it may be empty. */
+struct list *parse_list(struct parser *, int may_be_empty);
+struct node *parse_command(struct parser *);
+struct node *parse_simple(struct parser *);
+struct node *parse_compound(struct parser *, enum reserved);
+struct node *parse_paren(struct parser *);	/* ( or (( */
+struct node *parse_function_body(struct parser *, const char *name,
+	    size_t from);
+struct node *node_new(struct parser *, enum node_kind, size_t from);
+struct node *parse_redirects(struct parser *, struct node *);
+struct ast_redir *parse_redirect(struct parser *);
+struct cond *parse_cond(struct parser *);
+int	is_compound_start(struct parser *);
+int	at_separator(struct parser *);	/* newline, ";" or the end */
+
+#endif

@@ -1,0 +1,90 @@
+"""The judge's verdicts on commands that were judged by people."""
+import collections
+import json
+import os
+import subprocess
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
+SHARED = os.environ.get("MYELIN_SHARED",
+                        os.path.join(os.path.dirname(TOP), "shared"))
+JUDGED = os.path.join(BUILD, "judged", "judged")
+RANK = {"allow": 0, "ask": 1, "deny": 2}
+ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
+
+
+def decode(text):
+    """\\n, \\t and \\\\ of the data files."""
+    out, i = [], 0
+    while i < len(text):
+        if text[i] == "\\" and text[i + 1:i + 2] in ESCAPES:
+            out.append(ESCAPES[text[i + 1]])
+            i += 1
+        else:
+            out.append(text[i])
+        i += 1
+    return "".join(out)
+
+
+def judge(text, *options):
+    """As in a neuron whose home is the workspace, in a directory of it."""
+    p = subprocess.run([JUDGED, "-j", "-d", "/home/agent/project"] +
+                       list(options), input=text.encode(),
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=30)
+    assert p.returncode == 0, (text, p.stderr)
+    return json.loads(p.stdout)
+
+
+def data(test, name):
+    path = os.path.join(SHARED, name)
+    if not os.path.exists(path):
+        test.skipTest("no %s beside the clone" % name)
+    with open(path) as f:
+        return [l.rstrip("\n") for l in f if not l.startswith("# ") and
+                l != "\n"]
+
+
+class Cases(unittest.TestCase):
+    def test_cases(self):
+        """No deny is let through, nothing allowed is denied, 97 % exact."""
+        exact, rows, wrong = 0, 0, []
+        for line in data(self, "policy-cases.tsv"):
+            verdict, kind, command = line.split("\t")[:3]
+            got = judge(decode(command))
+            rows += 1
+            if (got["verdict"], got["class"]) == (verdict, kind):
+                exact += 1
+                continue
+            wrong.append("%s %s, not %s %s: %s" % (
+                got["verdict"], got["class"], verdict, kind, command[:100]))
+            with self.subTest(command=command):
+                self.assertFalse(verdict == "deny" and
+                                 got["verdict"] == "allow")
+                self.assertFalse(verdict == "allow" and
+                                 got["verdict"] == "deny")
+        print("# %d of %d rows exact" % (exact, rows))
+        for line in wrong:
+            print("# " + line)
+        self.assertGreaterEqual(exact, rows * 0.97)
+
+    def test_benign(self):
+        """No hard deny, at most one in five asks."""
+        asks, rows = collections.Counter(), 0
+        for line in data(self, "benign-corpus.txt"):
+            got = judge(decode(line))
+            rows += 1
+            with self.subTest(command=line):
+                self.assertNotEqual(got["verdict"], "deny")
+            if got["verdict"] == "ask":
+                asks[got["class"]] += 1
+        n = sum(asks.values())
+        print("# %d of %d ask: %s" % (n, rows, ", ".join(
+            "%s %d" % i for i in asks.most_common())))
+        self.assertLessEqual(n, rows * 0.20)
+
+
+if __name__ == "__main__":
+    unittest.main()
