@@ -1,10 +1,11 @@
 /*
  * Classes: their names, verdicts, effects and marks.  One row a class.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "class.h"
+
+#define WORD_SHOWN_MAX	200	/* bytes of a word in a rule */
 
 /* What may be done about it; "" where nothing can. */
 #define NEXT_ASK	"an operator approves the call"
@@ -87,13 +88,22 @@ class_find(const struct subject *s, enum class_id id, const char *rule)
 }
 
 void
-class_findf(const struct subject *s, enum class_id id, const char *format,
+class_findf(const struct subject *s, enum class_id id, const char *words,
     const struct word *w)
 {
-	char text[256];
-	const char *start = word_start(w);
+	const char *start = word_start(w), *at = strstr(words, "%s");
+	size_t before = at == NULL ? strlen(words) : (size_t)(at - words), n;
+	char *text;
 
-	(void)snprintf(text, sizeof(text), format, start[0] != '\0' ? start :
-	    "an unknown word");
-	class_find(s, id, judging_strndup(s->j, text, strlen(text)));
+	if (start[0] == '\0')
+		start = "an unknown word";
+	/* a long word is known by its beginning */
+	n = strnlen(start, WORD_SHOWN_MAX);
+	text = judging_alloc(s->j, strlen(words) + n + 1);
+	memcpy(text, words, before);
+	if (at != NULL) {
+		memcpy(text + before, start, n);
+		memcpy(text + before + n, at + 2, strlen(at + 2));
+	}
+	class_find(s, id, text);
 }

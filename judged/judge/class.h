@@ -38,8 +38,8 @@ const char *class_name(enum class_id);
 /* Adds a finding of that class on the subject; rule says what decided. */
 void	class_find(const struct subject *, enum class_id, const char *rule);
 
-/* The same with a word of the command in the rule: "FORMAT", one %s. */
-void	class_findf(const struct subject *, enum class_id, const char *format,
-	    const struct word *) __attribute__((__format__(__printf__, 3, 0)));
+/* The same with a word of the command in the rule, where "%s" stands. */
+void	class_findf(const struct subject *, enum class_id, const char *words,
+	    const struct word *);
 
 #endif
