@@ -98,7 +98,9 @@ class_findf(const struct subject *s, enum class_id id, const char *words,
 	if (start[0] == '\0')
 		start = "an unknown word";
 	/* a long word is known by its beginning */
-	n = strnlen(start, WORD_SHOWN_MAX);
+	n = strlen(start);
+	if (n > WORD_SHOWN_MAX)
+		n = WORD_SHOWN_MAX;
 	text = judging_alloc(s->j, strlen(words) + n + 1);
 	memcpy(text, words, before);
 	if (at != NULL) {
