@@ -160,8 +160,9 @@ ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   limit's), 32 bytes SHA-256 of the declaration, S name */		\
 ROW(TOOL,	CH_JUDGE, DIR_UP, 42, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
 ROW(TOOLS_END,	CH_JUDGE, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_NEW)	\
-/* JUDGE u64 sequence, u8 stdin (STDIN_*), S tool; arguments */		\
-ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 1, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
+/* JUDGE u64 sequence, u8 stdin (STDIN_*), S tool, S workspace ("" for	\
+ *   none); arguments */						\
+ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 2, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
 /* VERDICT u64 sequence, u8 verdict (VERDICT_*), u8 effect, u32 marks,	\
  *   S class, S rule, S reason, S next step; the run block */		\
 ROW(VERDICT,	CH_JUDGE, DIR_UP, 14, 4, 0, 1, FDS(FD_MEMFD), ST_UP)	\

@@ -1,8 +1,6 @@
 /*
  * Judging a call: schema, verdict, run block.
  *
- * What a command would do is not looked at here: verdicts are by tool and
- * effect alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "command.h"
 #include "env.h"
 #include "groups.h"
 #include "judge.h"
@@ -276,7 +275,8 @@ coerce(const struct tools *tools, const struct tool *tool,
 
 void
 judge(const struct tools *tools, const struct limits *limits,
-    const char *name, const uint8_t *bytes, size_t size, struct judgement *j)
+    const char *name, const struct judge_place *place, const uint8_t *bytes,
+    size_t size, struct judgement *j)
 {
 	struct arguments arguments;
 	const struct tool *tool;
@@ -301,7 +301,9 @@ judge(const struct tools *tools, const struct limits *limits,
 	    check_env(tools, tool, &arguments, &j->reason) == -1 ||
 	    build(tools, tool, &arguments, limits, j) == -1)
 		invalid(j, "input_schema in GET /v1/tools says what fits");
-	else
+	else {
 		decide(tool, j);
+		command_judge(tool, &arguments, place, j);
+	}
 	arguments_free(&arguments);
 }

@@ -22,8 +22,15 @@ struct judgement {
 	int		 run_fd;	/* the run block, or -1 */
 };
 
+/* Where the call would run, and on what. */
+struct judge_place {
+	const char	*workspace;	/* "" for none */
+	int		 streamed;	/* its stdin comes while it runs */
+};
+
 /* Always a verdict.  The caller closes run_fd. */
 void	judge(const struct tools *, const struct limits *, const char *tool,
-	    const uint8_t *, size_t, struct judgement *);
+	    const struct judge_place *, const uint8_t *, size_t,
+	    struct judgement *);
 
 #endif

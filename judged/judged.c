@@ -183,7 +183,8 @@ static int
 on_judge(void *arg, struct imsg *m)
 {
 	struct judgement j;
-	char name[NAME_BYTES_MAX];
+	char name[NAME_BYTES_MAX], workspace[PATH_BYTES_MAX];
+	struct judge_place place = { .workspace = workspace };
 	const uint8_t *bytes;
 	uint64_t sequence;
 	size_t size;
@@ -191,9 +192,9 @@ on_judge(void *arg, struct imsg *m)
 
 	(void)arg;
 	sequence = imsg_get_u64(m);
-	/* How stdin comes matters to the judge of commands alone. */
-	(void)imsg_get_u8(m);
+	place.streamed = imsg_get_u8(m) == STDIN_STREAM;
 	imsg_get_str(m, name, sizeof(name));
+	imsg_get_str(m, workspace, sizeof(workspace));
 	if (imsg_end(m) == -1 || current == NULL)
 		return (-1);
 	fd = imsg_claim_fd(m, 0);
@@ -208,7 +209,8 @@ on_judge(void *arg, struct imsg *m)
 		    "%llu bytes", (unsigned long long)
 		    current->limits.v[LIMIT_BODY]);
 	} else {
-		judge(&tools, &current->limits, name, bytes, size, &j);
+		judge(&tools, &current->limits, name, &place, bytes, size,
+		    &j);
 		memfd_unmap(bytes, size);
 	}
 	answer(sequence, &j);

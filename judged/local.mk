@@ -3,6 +3,7 @@
 noinst_LIBRARIES += judged/libjudged.a
 judged_libjudged_a_SOURCES = \
 	judged/arguments.c judged/arguments.h \
+	judged/command.c judged/command.h \
 	judged/groups.c judged/groups.h \
 	judged/judge.c judged/judge.h \
 	judged/place.c judged/place.h \

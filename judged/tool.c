@@ -283,6 +283,42 @@ read_env(struct tool *tool, const json_t *value, struct why *why)
 	return (0);
 }
 
+/* {"shell": "command"}: the argument that is a command, and of which kind. */
+static int
+read_judge(struct tool *tool, const json_t *value, struct why *why)
+{
+	static const struct {
+		const char	*name;
+		enum tool_judges is;
+		const char	*type;		/* of the argument */
+	} kinds[] = {
+		{ "shell", JUDGES_SHELL, "string" },
+		{ "argv", JUDGES_VECTOR, "array" },
+		{ "python", JUDGES_PYTHON, "string" }
+	};
+	const json_t *property;
+	const char *type;
+	size_t i;
+
+	for (i = 0; json_object_size(value) == 1 && i < NITEMS(kinds); i++) {
+		tool->judged_argument = json_string_value(json_object_get(
+		    value, kinds[i].name));
+		if (tool->judged_argument == NULL)
+			continue;
+		property = json_object_get(json_object_get(tool->schema,
+		    "properties"), tool->judged_argument);
+		type = json_string_value(json_object_get(property, "type"));
+		if (type == NULL || strcmp(type, kinds[i].type) != 0)
+			break;
+		tool->judges = kinds[i].is;
+		return (0);
+	}
+	why_set(why, "judge: must be {\"shell\": NAME}, {\"argv\": NAME} or "
+	    "{\"python\": NAME}, and NAME a property that is a string, or an "
+	    "array for argv");
+	return (-1);
+}
+
 static const struct member members[] = {
 	{ "name",		1, read_name },
 	{ "title",		1, read_title },
@@ -299,6 +335,7 @@ static const struct member members[] = {
 	{ "body",		0, read_tool_body },
 	{ "argv",		0, read_argv },
 	{ "env",		0, read_env },
+	{ "judge",		0, read_judge },
 	{ "input",		0, read_input },
 };
 

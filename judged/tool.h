@@ -16,6 +16,14 @@
 #define TOOL_SHA256	32
 #define TOOL_ENV_MAX	64	/* fixed pairs of a declaration */
 
+/* "judge": what kind of command an argument is. */
+enum tool_judges {
+	JUDGES_NOTHING,
+	JUDGES_SHELL,		/* text for bash */
+	JUDGES_VECTOR,		/* a program and its arguments */
+	JUDGES_PYTHON		/* text for python3 */
+};
+
 struct tool {
 	char		 name[NAME_BYTES_MAX];
 	unsigned	 effect;	/* enum effect */
@@ -33,6 +41,8 @@ struct tool {
 	const json_t	*argv;
 	const char	*body;
 	const json_t	*env;		/* fixed pairs, or NULL */
+	enum tool_judges judges;
+	const char	*judged_argument;
 };
 
 struct tools {

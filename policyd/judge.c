@@ -141,6 +141,7 @@ judge_ask(struct call *c)
 	imsg_put_u64(m, c->sequence);
 	imsg_put_u8(m, c->in);
 	imsg_put_str(m, c->row.tool);
+	imsg_put_str(m, c->neuron->build.workspace);
 	imsg_put_fd(m, fd);
 	return (channel_send(judge, m));
 }

@@ -102,10 +102,12 @@ tests_takeover_apid_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_apid_LDFLAGS = $(TAKEOVER_LINK)
 tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBMD_LIBS)
-tests_takeover_judged_SOURCES = judged/judged.c $(TAKEOVER_SOURCES)
-tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
+tests_takeover_judged_SOURCES = judged/judged.c judged/alone.c \
+	$(TAKEOVER_SOURCES)
+tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS) \
+	-iquote $(top_srcdir)/judged
 tests_takeover_judged_LDFLAGS = $(TAKEOVER_LINK)
-tests_takeover_judged_LDADD = judged/libjudged.a $(COMMON_LIBS) \
+tests_takeover_judged_LDADD = $(JUDGED_OWN) $(COMMON_LIBS) \
 	$(JANSSON_LIBS) $(LIBMD_LIBS) $(PCRE2_LIBS) -lm
 tests_takeover_policyd_SOURCES = policyd/main.c $(TAKEOVER_SOURCES)
 tests_takeover_policyd_CPPFLAGS = $(TAKEOVER_CPPFLAGS) $(SQLITE_CFLAGS)

@@ -58,6 +58,8 @@ load(void)
 	}
 }
 
+static const struct judge_place place = { .workspace = "/srv/src" };
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -72,7 +74,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tools.n == 0)
 		load();
 	for (i = 0; i < NTOOLS; i++) {
-		judge(&tools, &limits, names[i], data, size, &j);
+		judge(&tools, &limits, names[i], &place, data, size, &j);
 		if (j.run_fd == -1)
 			continue;
 		if ((map = memfd_map(j.run_fd, RUNBLOCK_BODY_MAX,

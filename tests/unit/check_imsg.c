@@ -340,7 +340,7 @@ START_TEST(a_memfd_without_its_seals_is_refused)
 		if (seals[i] != 0)
 			ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, seals[i]), 0);
 		setup(&b, CH_JUDGE, END_B);
-		throw(b.peer, MSG_JUDGE, 1, 13, 13, fd, 1);
+		throw(b.peer, MSG_JUDGE, 1, 17, 17, fd, 1);
 		expect_death(&b, "wrong kind");
 		teardown(&b);
 		close(fd);

@@ -16,6 +16,7 @@
 
 static struct tools	tools;
 static struct limits	limits;
+static const struct judge_place place = { .workspace = "" };
 
 static void
 load(const char *name)
@@ -61,7 +62,8 @@ setup(void)
 static void
 ask(const char *tool, const char *bytes, struct judgement *j)
 {
-	judge(&tools, &limits, tool, (const uint8_t *)bytes, strlen(bytes), j);
+	judge(&tools, &limits, tool, &place, (const uint8_t *)bytes,
+	    strlen(bytes), j);
 }
 
 /* The run block of a call that is allowed, as text. */

@@ -320,6 +320,7 @@ ask(uint64_t sequence, const char *tool, const void *bytes, size_t size)
 	imsg_put_u64(m, sequence);
 	imsg_put_u8(m, STDIN_NONE);
 	imsg_put_str(m, tool);
+	imsg_put_str(m, "");
 	imsg_put_fd(m, memfd_sealed("arguments", bytes, size));
 	ck_assert_int_eq(channel_send(t.judge, m), 0);
 	while (t.verdicts == had)
@@ -533,11 +534,11 @@ START_TEST(test_hostile_messages)
 		{ MSG_START, 28, -1, 0 },	/* another channel's */
 		{ MSG_VERDICT, 30, -1, 0 },	/* its own direction */
 		{ MSG_JUDGE, 5, good, 1 },
-		{ MSG_JUDGE, 13, -1, 0 },	/* no arguments */
-		{ MSG_JUDGE, 13, good, 2 },
-		{ MSG_JUDGE, 13, loose, 1 },	/* that could still change */
-		{ MSG_JUDGE, 13, STDIN_FILENO, 1 },
-		{ MSG_JUDGE, 13, good, 253 },
+		{ MSG_JUDGE, 17, -1, 0 },	/* no arguments */
+		{ MSG_JUDGE, 17, good, 2 },
+		{ MSG_JUDGE, 17, loose, 1 },	/* that could still change */
+		{ MSG_JUDGE, 17, STDIN_FILENO, 1 },
+		{ MSG_JUDGE, 17, good, 253 },
 	};
 	size_t i;
 	int fd;
@@ -562,7 +563,7 @@ END_TEST
 /* 100,000 questions, whose answers nobody reads. */
 START_TEST(test_flood)
 {
-	static const char row[] = "\1\0\0\0\0\0\0\0\0\4\0\0\0exec";
+	static const char row[] = "\1\0\0\0\0\0\0\0\0\4\0\0\0exec\0\0\0\0";
 	int good = memfd_sealed("x", "{\"args\":{\"argv\":[\"a\"]}}", 23);
 	int fd, i;
 

@@ -188,7 +188,7 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 void
 rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 {
-	char tool[64];
+	char tool[64], workspace[PATH_BYTES_MAX];
 	struct got g;
 
 	memset(c, 0, sizeof(*c));
@@ -210,6 +210,7 @@ rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 	c->sequence = dec_u64(&g.d);
 	(void)dec_u8(&g.d);
 	dec_str(&g.d, tool, sizeof(tool));
+	dec_str(&g.d, workspace, sizeof(workspace));
 	ck_assert_int_eq(dec_end(&g.d), 0);
 	ck_assert_uint_eq(g.nfds, 1);
 	got_close(&g);
