@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool_rig.h"
@@ -566,6 +567,28 @@ START_TEST(write_locked)
 }
 END_TEST
 
+/* One whose input comes slowly is in nobody's way. */
+START_TEST(write_slow_input)
+{
+	struct timespec begin, end;
+	int in, status;
+	pid_t pid;
+
+	pid = rig_start("write", "{\"path\":\"slow\"}", &in);
+	ck_assert_int_eq(write(in, "a", 1), 1);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "x"));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 4);
+	ck_assert_uint_eq(rig_entries("."), 1);
+	ck_assert_int_eq(write(in, "b", 1), 1);
+	close(in);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert(rig_holds_text("slow", "ab"));
+}
+END_TEST
+
 START_TEST(write_permission)
 {
 	struct answer *a;
@@ -616,6 +639,7 @@ main(void)
 	tcase_add_test(tc, write_is_atomic);
 	tcase_add_test(tc, write_with_a_name);
 	tcase_add_test(tc, write_locked);
+	tcase_add_test(tc, write_slow_input);
 	tcase_add_test(tc, write_permission);
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));

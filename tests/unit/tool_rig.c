@@ -160,6 +160,7 @@ child(const char *body, const struct how *how, const int *fds)
 	    how->work : rig.work), NULL };
 	char *env[] = { NULL };
 	struct rlimit limit = { rig.file_size, rig.file_size };
+	struct rlimit files = { rig.files, rig.files };
 	int keep, i, copies[4];
 
 	keep = fcntl(rig.program, F_DUPFD_CLOEXEC, 100);
@@ -169,6 +170,8 @@ child(const char *body, const struct how *how, const int *fds)
 		if (dup2(copies[i], i) == -1)
 			_exit(99);
 	if (rig.file_size != 0 && setrlimit(RLIMIT_FSIZE, &limit) == -1)
+		_exit(99);
+	if (rig.files != 0 && setrlimit(RLIMIT_NOFILE, &files) == -1)
 		_exit(99);
 	if (rig.named && no_nameless_files() == -1)
 		_exit(99);
