@@ -103,7 +103,8 @@ add(struct diff *d, size_t a, size_t na, size_t b, size_t nb)
 	struct diff_change *last, *more;
 
 	last = d->n == 0 ? NULL : &d->change[d->n - 1];
-	if (last != NULL && last->a + last->na == a && last->b + last->nb == b) {
+	if (last != NULL && last->a + last->na == a &&
+	    last->b + last->nb == b) {
 		last->na += na;
 		last->nb += nb;
 		return (0);

@@ -22,8 +22,8 @@ struct diff_change {
 struct diff {
 	struct diff_change *change;
 	size_t		 n;
-	size_t		 from;		/* bytes alike at the begin, whole lines */
-	size_t		 line;		/* lines in them */
+	size_t		 from;		/* bytes alike at the begin */
+	size_t		 line;		/* lines in them, all whole */
 };
 
 struct diff_text {

@@ -44,8 +44,9 @@ struct work {
 	struct view	 view;
 	int		 literal;	/* new is written as it is */
 	size_t		 before, after;	/* bytes that old and new share */
-	size_t		 next_nl;	/* a newline at or after a match, or len */
+	size_t		 next_nl;	/* newline from a match on, or len */
 	int		 next_known;
+	int		 last_crlf;	/* how the last line ends, -1: unknown */
 	struct place	 place;
 	struct output	 out;
 };
@@ -197,12 +198,14 @@ crlf_at(struct work *w, size_t at)
 		w->next_nl = nl == NULL ? w->len : (size_t)(nl - w->text);
 		w->next_known = 1;
 	}
-	if (w->next_nl == w->len) {
+	if (w->next_nl != w->len)
+		return (is_crlf(w->text, w->next_nl));
+	if (w->last_crlf == -1) {
 		nl = memrchr(w->text, '\n', w->len);
-		return (nl != NULL && is_crlf(w->text,
-		    (size_t)(nl - w->text)));
+		w->last_crlf = nl != NULL && is_crlf(w->text,
+		    (size_t)(nl - w->text));
 	}
-	return (is_crlf(w->text, w->next_nl));
+	return (w->last_crlf);
 }
 
 /*
@@ -360,6 +363,7 @@ edit_text(const char *text, size_t len, const struct edit_one *edit, size_t n,
 		w.len = len;
 		w.edit = &edit[i];
 		w.out.max = max;
+		w.last_crlf = -1;
 		out->which = i;
 		end = edit_one(&w, out);
 		free(before);

@@ -11,7 +11,7 @@ struct rule {
 	struct glob	*glob;
 	unsigned char	 not;		/* ! in front */
 	unsigned char	 directory;	/* / behind: directories alone */
-	unsigned char	 whole;		/* / in it: the whole path, not a name */
+	unsigned char	 whole;		/* / in it: the path, not a name */
 };
 
 struct ignore {

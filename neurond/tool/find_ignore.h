@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#define IGNORE_BYTES_MAX	(256 * 1024)	/* of a file; the rest is not read */
+#define IGNORE_BYTES_MAX	(256 * 1024)	/* read of a file */
 #define IGNORE_RULES_MAX	4096
 
 struct ignore;

@@ -20,8 +20,10 @@
 #include "find_walk.h"
 #include "out.h"
 #include "path_int.h"
+#include "without.h"
 
-#define OPEN	(O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | \
+#define NOFOLLOW	(WITHOUT(find_links) ? 0 : O_NOFOLLOW)
+#define OPEN	(O_RDONLY | O_DIRECTORY | NOFOLLOW | O_NONBLOCK | O_NOCTTY | \
     O_CLOEXEC)
 #define CLOCK_EVERY	256	/* entries between two looks at the clock */
 
@@ -256,7 +258,7 @@ enter(struct state *s, const struct walk_entry *e, size_t len)
 {
 	int fd;
 
-	if (e->type != DT_DIR || (s->w->depth > 0 &&
+	if ((e->type != DT_DIR && !WITHOUT(find_links)) || (s->w->depth > 0 &&
 	    (int64_t)(s->n - s->first) >= s->w->depth))
 		return (0);
 	fd = openat(e->dir, e->name, OPEN);

@@ -19,7 +19,7 @@ struct walk_entry {
 	const char	*path;		/* below the directory; no NUL behind */
 	size_t		 len;
 	const char	*name;		/* its last component, with a NUL */
-	unsigned char	 type;		/* DT_... of dirent.h, never DT_UNKNOWN */
+	unsigned char	 type;		/* DT_..., never DT_UNKNOWN */
 	int		 dir;		/* directory that holds it */
 };
 
@@ -28,7 +28,7 @@ struct walk {
 	int		 root;		/* a root that the tree is in, O_PATH */
 	const char	*below;		/* from there to the tree, "." for it */
 	int		 ignored;	/* also what .gitignore excludes, and */
-	int		 hidden;	/* visit hidden entries, but not below */
+	int		 hidden;	/* hidden entries, but not below */
 	int64_t		 depth;		/* levels, 0: all */
 	int64_t		 milliseconds;	/* that it may take */
 	int		(*visit)(void *, const struct walk_entry *);

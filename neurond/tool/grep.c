@@ -47,7 +47,7 @@ struct search {
 
 	struct hits	 hits;
 	struct rg_reader reader;
-	char		*buffer;	/* of the reader, or a path of "rg -l" */
+	char		*buffer;	/* of the reader, or of "rg -l" */
 	size_t		 nbuffer;
 	char		 option[4][GLOB_BYTES_MAX + 32];
 };

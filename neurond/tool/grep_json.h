@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define RG_HEAD_MAX	(256 * 1024)	/* bytes held of one line */
-#define RG_TAIL_MAX	64		/* behind a line of a file: its number */
+#define RG_TAIL_MAX	64		/* behind a line: its number */
 
 enum rg_kind { RG_BEGIN, RG_MATCH, RG_CONTEXT, RG_END };
 
@@ -24,7 +24,7 @@ struct rg_event {
 	size_t		 textlen;
 	int		 cut;		/* text is only its begin */
 	int64_t		 line;		/* its number, -1: not known */
-	size_t		 start;		/* MATCH: where in it the first match is */
+	size_t		 start;		/* MATCH: of the first match in it */
 	int64_t		 binary;	/* END: offset of a NUL, or -1 */
 };
 

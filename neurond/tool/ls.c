@@ -160,9 +160,12 @@ deeper(struct listing *l, int dir, const struct name *name, int depth)
 	    name->text, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 	    !S_ISDIR(st.st_mode)))
 		return (0);
-	/* What can't be read was listed and has nothing below it. */
 	fd = openat(dir, name->text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 	    O_CLOEXEC);
+	if (fd == -1 && (errno == EMFILE || errno == ENFILE))
+		return (tool_fail_errno(l->t, errno,
+		    result_quote(l->name, l->nname)));
+	/* What else can't be read was listed and has nothing below it. */
 	if (fd == -1 || l->nname + 1 >= sizeof(l->name)) {
 		if (fd != -1)
 			(void)close(fd);
@@ -187,8 +190,13 @@ visit(struct listing *l, int dir, const struct name *name, int depth)
 		l->skip--;
 	else if (l->limit > 0 && !l->full)
 		ok = give(l, dir, name);
-	if (ok == 0 && depth < l->depth && l->total < COUNTED_MAX)
+	if (ok == 0 && depth < l->depth) {
+		if (l->total > COUNTED_MAX)
+			return (tool_fail(l->t, TOOL_TOO_LARGE, "there are "
+			    "more than %d entries, the limit with depth",
+			    COUNTED_MAX));
 		ok = deeper(l, dir, name, depth);
+	}
 	l->nname = before;
 	return (ok);
 }

@@ -159,12 +159,16 @@ member(struct tar *a, int dir, const char *name, size_t n)
 	struct stat st;
 	int fd = -1, ok = 0;
 
+	errno = 0;
 	memcpy(a->name + a->nname, name, n + 1);
 	a->nname += n;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
 		    O_NOCTTY | O_CLOEXEC);
+	if (fd == -1 && (errno == EMFILE || errno == ENFILE))
+		return (tool_fail_errno(a->t, errno, result_quote(a->name,
+		    a->nname)));
 	if (fd != -1 && fstat(fd, &st) == -1) {
 		(void)close(fd);
 		fd = -1;

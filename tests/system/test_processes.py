@@ -83,12 +83,15 @@ class Drop(unittest.TestCase):
                 self.assertNotIn("etc", os.listdir(root))
 
     def test_descriptors_of_the_helpers(self):
-        """stdio and their channel, and the log's socket if there is one."""
+        """stdio and their channel, the log's socket if there is one, and
+        what neurons are to execute."""
         for name in HELPERS:
             pid = self.processes[name]["pid"]
             for fd in os.listdir("/proc/%d/fd" % pid):
                 target = os.readlink("/proc/%d/fd/%s" % (pid, fd))
-                if int(fd) > 2:
+                if (name, fd) == ("spawner", "6"):
+                    self.assertEqual(target, "/memfd:neuron-tool (deleted)")
+                elif int(fd) > 2:
                     self.assertTrue(target.startswith("socket:"),
                                     (name, fd, target))
                     self.assertLessEqual(int(fd), 4, (name, target))

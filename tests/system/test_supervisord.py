@@ -22,7 +22,8 @@ BUILD = os.path.abspath(os.environ.get("MYELIN_BUILD",
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 FAKE = os.path.join(BUILD, "tests", "system", "fake_child")
 PROGRAMS = ("apid/apid", "judged/judged", "policyd/policyd",
-            "neurond/neurond", "neurond/maker", "neurond/spawner")
+            "neurond/neurond", "neurond/maker", "neurond/spawner",
+            "neurond/neuron-tool")
 CHILDREN = ("apid", "apid-operator", "policyd", "judged", "neurond")
 CONF = 'principal user root { preset standard; workspace "/*"; owner any }\n'
 

@@ -102,7 +102,8 @@ END_TEST
 static size_t
 random_text(char *to, size_t lines)
 {
-	static const char *const kinds[] = { "a\n", "b\n", "\n", "cc\r\n", "d" };
+	static const char *const kinds[] = { "a\n", "b\n", "\n", "cc\r\n",
+	    "d" };
 	size_t i, len = 0;
 	const char *s;
 
@@ -159,7 +160,7 @@ seconds(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return ((double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
 }
 

@@ -308,7 +308,7 @@ seconds(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return ((double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
 }
 
@@ -333,9 +333,9 @@ START_TEST(work_is_bounded)
 	/* one line of x and CR in turn, line ends put into each place */
 	for (i = 0; i < size; i++)
 		text[i] = i % 2 == 0 ? 'x' : '\r';
-	ck_assert_int_eq(edit1(text, size / 2, "x", "\n", 1, &out),
+	ck_assert_int_eq(edit1(text, size, "x", "\n", 1, &out),
 	    EDIT_DONE);
-	ck_assert_uint_eq(out.replacements, size / 4);
+	ck_assert_uint_eq(out.replacements, size / 2);
 	free(out.text);
 	/* lines that all are like the first of old */
 	for (i = 0; i < size; i++)
@@ -344,7 +344,7 @@ START_TEST(work_is_bounded)
 	memcpy(old + size / 4 - 1, "Q", 1);
 	old[size / 2] = '\0';
 	ck_assert_int_eq(edit1(text, size, old, "", 0, &out), EDIT_NO_MATCH);
-	ck_assert_msg(seconds() - begin < 5, "%.1f s", seconds() - begin);
+	ck_assert_msg(seconds() - begin < 2, "%.1f s", seconds() - begin);
 	free(text);
 	free(old);
 }

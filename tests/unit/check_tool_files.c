@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool_rig.h"
@@ -527,6 +528,30 @@ START_TEST(write_is_atomic)
 }
 END_TEST
 
+/* Where no file can be without a name, the temporary one goes all the same. */
+START_TEST(write_with_a_name)
+{
+	char *big = calloc(1, 300000);
+	struct how how = { .args = "{\"path\":\"f\"}", .nargs = 12,
+	    .input = big, .ninput = 300000 };
+	struct answer *a;
+
+	rig.named = 1;
+	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "a"));
+	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "b"));
+	a = rig_run("write", "{ssssss}", "path", "f", "content", "c",
+	    "expect", "absent");
+	ck_assert_str_eq(code_of(a), "exists");
+	rig.file_size = 100000;
+	a = rig_run_how("write", &how);
+	ck_assert_str_eq(code_of(a), "too_large");
+	ck_assert(rig_holds_text("f", "b"));
+	ck_assert_uint_eq(rig_entries("."), 1);
+	ck_assert_uint_eq(mode_of("f"), 0644);
+	free(big);
+}
+END_TEST
+
 START_TEST(write_locked)
 {
 	struct answer *a;
@@ -539,6 +564,28 @@ START_TEST(write_locked)
 	ck_assert(rig_holds_text("f", "old"));
 	close(fd);
 	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "x"));
+}
+END_TEST
+
+/* One whose input comes slowly is in nobody's way. */
+START_TEST(write_slow_input)
+{
+	struct timespec begin, end;
+	int in, status;
+	pid_t pid;
+
+	pid = rig_start("write", "{\"path\":\"slow\"}", &in);
+	ck_assert_int_eq(write(in, "a", 1), 1);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "x"));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 4);
+	ck_assert_uint_eq(rig_entries("."), 1);
+	ck_assert_int_eq(write(in, "b", 1), 1);
+	close(in);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert(rig_holds_text("slow", "ab"));
 }
 END_TEST
 
@@ -590,7 +637,9 @@ main(void)
 	tcase_add_test(tc, write_no_room);
 	tcase_add_test(tc, write_killed);
 	tcase_add_test(tc, write_is_atomic);
+	tcase_add_test(tc, write_with_a_name);
 	tcase_add_test(tc, write_locked);
+	tcase_add_test(tc, write_slow_input);
 	tcase_add_test(tc, write_permission);
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));

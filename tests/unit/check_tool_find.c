@@ -223,8 +223,8 @@ START_TEST(finds)
 	FINDS("link\nout\nsrc/up\n", "{ss}", "type", "link");
 	FINDS("fifo\nsock\n", "{ss}", "type", "other");
 	FINDS(".hidden\n", "{ss}", "name", ".h*");
-	FINDS(".git\n.git/config\n", "{sssb}", "name", "{.g,conf}i[tg]", "ignored",
-	    1);
+	FINDS(".git\n.git/config\n", "{sssb}", "name", "{.g,conf}i[tg]",
+	    "ignored", 1);
 	FINDS("", "{ss}", "name", "none");
 	FINDS("-delete\nempty\n", "{si}", "limit", 2);
 	o = body_run(&body, "{sssi}", "name", "s*", "limit", 2);

@@ -96,6 +96,27 @@ START_TEST(ls_entries)
 }
 END_TEST
 
+/* Directories that can't be opened for want of fds are not left out. */
+START_TEST(too_few_descriptors)
+{
+	struct answer *a;
+	int i;
+
+	for (i = 0; i < 30; i++) {
+		ck_assert_int_eq(mkdir("d", 0755), 0);
+		ck_assert_int_eq(chdir("d"), 0);
+	}
+	ck_assert_int_eq(chdir(rig.work), 0);
+	rig.files = 16;
+	a = rig_run("ls", "{si}", "depth", 32);
+	ck_assert_str_eq(rig_code(a), "busy");
+	a = rig_run("read", "{sssb}", "path", ".", "tar", 1);
+	ck_assert_str_eq(rig_code(a), "busy");
+	a = rig_run("ls", "{si}", "depth", 8);
+	assert_ok(a);
+}
+END_TEST
+
 /* As the C library has it, over all the years that a file may say. */
 START_TEST(times)
 {
@@ -464,6 +485,7 @@ main(void)
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
 	tcase_set_timeout(tc, 100);
 	tcase_add_test(tc, ls_entries);
+	tcase_add_test(tc, too_few_descriptors);
 	tcase_add_test(tc, times);
 	tcase_add_test(tc, ls_pages);
 	tcase_add_test(tc, ls_depth);

@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -373,6 +375,34 @@ START_TEST(no_regular_files)
 }
 END_TEST
 
+/* Nobody who waits at the other end of a FIFO is woken. */
+START_TEST(a_fifo_is_not_opened)
+{
+	static const char *const tools[] = { "read", "ls", "write" };
+	struct answer *a;
+	pid_t pid;
+	int i;
+
+	ck_assert_int_eq(mkfifo("fifo", 0666), 0);
+	if ((pid = fork()) == 0) {
+		alarm(RIG_SECONDS);
+		(void)open("fifo", O_WRONLY | O_CLOEXEC);
+		_exit(0);
+	}
+	ck_assert_int_gt(pid, 0);
+	(void)poll(NULL, 0, 50);
+	for (i = 0; i < 3; i++) {
+		a = rig_run(tools[i], "{ss}", "path", "fifo");
+		ck_assert_int_eq(a->status, 1);
+		ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+	}
+	/* It would have noticed. */
+	i = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(i);
+}
+END_TEST
+
 /* What ls gives back names the same file again, whatever bytes it has. */
 START_TEST(odd_names)
 {
@@ -543,6 +573,7 @@ main(void)
 	tcase_add_test(tc, no_workspace);
 	tcase_add_test(tc, working_directory);
 	tcase_add_test(tc, no_regular_files);
+	tcase_add_test(tc, a_fifo_is_not_opened);
 	tcase_add_test(tc, odd_names);
 	tcase_add_test(tc, bad_paths);
 	tcase_add_test(tc, deep);

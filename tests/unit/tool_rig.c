@@ -2,14 +2,18 @@
  * Runs the program neuron-tool as PID 1 of a neuron does.
  */
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,6 +129,28 @@ block(const char *body, const void *args, size_t n)
 	return (fd);
 }
 
+/* Some filesystems say EOPNOTSUPP to O_TMPFILE: as if this were one. */
+static int
+no_nameless_files(void)
+{
+#define LOW(i)	(offsetof(struct seccomp_data, args) + 8 * (i))
+	struct sock_filter insn[] = {
+		{ BPF_LD | BPF_W | BPF_ABS, 0, 0,
+		    offsetof(struct seccomp_data, nr) },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_openat },
+		{ BPF_LD | BPF_W | BPF_ABS, 0, 0, LOW(2) },
+		{ BPF_JMP | BPF_JSET | BPF_K, 0, 1, O_TMPFILE & ~O_DIRECTORY },
+		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EOPNOTSUPP },
+		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
+	};
+	struct sock_fprog prog = { sizeof(insn) / sizeof(insn[0]), insn };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return (-1);
+	return ((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
+	    &prog));
+}
+
 static _Noreturn void
 child(const char *body, const struct how *how, const int *fds)
 {
@@ -134,6 +160,7 @@ child(const char *body, const struct how *how, const int *fds)
 	    how->work : rig.work), NULL };
 	char *env[] = { NULL };
 	struct rlimit limit = { rig.file_size, rig.file_size };
+	struct rlimit files = { rig.files, rig.files };
 	int keep, i, copies[4];
 
 	keep = fcntl(rig.program, F_DUPFD_CLOEXEC, 100);
@@ -143,6 +170,10 @@ child(const char *body, const struct how *how, const int *fds)
 		if (dup2(copies[i], i) == -1)
 			_exit(99);
 	if (rig.file_size != 0 && setrlimit(RLIMIT_FSIZE, &limit) == -1)
+		_exit(99);
+	if (rig.files != 0 && setrlimit(RLIMIT_NOFILE, &files) == -1)
+		_exit(99);
+	if (rig.named && no_nameless_files() == -1)
 		_exit(99);
 	if (how->cwd != NULL && chdir(how->cwd) == -1)
 		_exit(98);

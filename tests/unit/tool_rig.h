@@ -20,6 +20,8 @@ struct rig {
 	char	outside[96];
 	int	program;
 	rlim_t	file_size;	/* of the body; 0: no limit */
+	rlim_t	files;		/* it may open; 0: no limit */
+	int	named;		/* the filesystem has no nameless files */
 };
 extern struct rig rig;
 
