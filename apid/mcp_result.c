@@ -25,6 +25,7 @@ struct making {
 	json_t		*record;	/* policyd's, sealed */
 	json_t		*content;
 	json_t		*out[STREAMS];	/* text, or NULL */
+	json_t		*error;		/* the tool's own, or NULL */
 	int		 failed;
 };
 
@@ -218,7 +219,10 @@ put_end(struct making *k)
 	const char *name = text_of(k->record, "signal");
 
 	if (strcmp(state, "completed") == 0) {
-		if (json_integer_value(code) != 0)
+		if (k->error != NULL)
+			put_words(k, "%s [%s]", text_of(k->error, "message"),
+			    text_of(k->error, "code"));
+		else if (json_integer_value(code) != 0)
 			put_words(k, "[exit status %lld]",
 			    (long long)json_integer_value(code));
 		return;
@@ -405,7 +409,8 @@ put_streams(struct making *k)
 		put_text(k, json_string(text));
 		free(text);
 	}
-	if (k->out[STREAM_STDERR] != NULL)
+	/* A tool's own error is all that there is to say. */
+	if (k->out[STREAM_STDERR] != NULL && k->error == NULL)
 		put_words(k, "stderr:\n%s",
 		    json_string_value(k->out[STREAM_STDERR]));
 }
@@ -422,6 +427,8 @@ mcp_call_result(struct mcp *m, struct call *call)
 	k.content = json_array();
 	k.failed = strcmp(text_of(k.record, "state"), "completed") != 0 ||
 	    json_integer_value(json_object_get(k.record, "exit_code")) != 0;
+	k.error = json_object_get(json_object_get(k.record, "result"),
+	    "error");
 	if (call->base64[STREAM_STDOUT])
 		has_blob = make_blob(&k, &blob);
 	put_streams(&k);

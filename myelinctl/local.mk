@@ -48,7 +48,7 @@ myelinctl_myelinctl_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 dist_man_MANS += man/myelinctl.1
 EXTRA_DIST += tests/system/test_myelinctl_client.py tests/fuzz/corpus/response \
-	tests/fuzz/corpus/tar
+	tests/fuzz/corpus/tar tests/fuzz/corpus/mcp_line
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_ctl_http tests/unit/check_ctl_sse \
@@ -76,10 +76,15 @@ tests_unit_check_ctl_chain_LDADD = $(MYELINCTL_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_response tests/fuzz/fuzz_tar
+noinst_PROGRAMS += tests/fuzz/fuzz_response tests/fuzz/fuzz_tar \
+	tests/fuzz/fuzz_mcp_line
 tests_fuzz_fuzz_tar_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/myelinctl
 tests_fuzz_fuzz_tar_LDADD = $(MYELINCTL_LIBS)
 tests_fuzz_fuzz_tar_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_mcp_line_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS)
+tests_fuzz_fuzz_mcp_line_LDADD = $(MYELINCTL_LIBS)
+tests_fuzz_fuzz_mcp_line_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_response_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/myelinctl $(JANSSON_CFLAGS)
 tests_fuzz_fuzz_response_LDADD = $(MYELINCTL_LIBS)

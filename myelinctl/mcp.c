@@ -123,7 +123,8 @@ collect(struct bridge *b, const struct input *in, struct polled *p)
 	int full = b->out.len - b->out.off > OUT_PENDING_MAX;
 	struct post *post;
 
-	p->fds[P_IN].fd = in->ended || full ? -1 : STDIN_FILENO;
+	p->fds[P_IN].fd = in->ended || full || b->nposts >= MCP_HELD_MAX ?
+	    -1 : STDIN_FILENO;
 	p->fds[P_IN].events = POLLIN;
 	p->fds[P_OUT].fd = b->out.fd;
 	/* Without events: that its reader left is told all the same. */

@@ -21,6 +21,7 @@
 #include "sse.h"
 
 #define MCP_POSTS_MAX	64		/* under way at once; others wait */
+#define MCP_HELD_MAX	1024		/* from then on input waits */
 #define MCP_LINE_MAX	(16 * 1024 * 1024)	/* bytes of one message */
 #define MCP_RETRY_MS	5000		/* for a service that is starting */
 #define MCP_VALUE_MAX	512		/* bytes of a header's value */
@@ -76,6 +77,7 @@ struct bridge {
 	struct sink		 out;
 	TAILQ_HEAD(posts, post)	 posts;		/* in the order they came */
 	TAILQ_HEAD(, link)	 idle;
+	unsigned		 nposts;
 	unsigned		 nsent;
 
 	/* The handshake era. */

@@ -89,6 +89,7 @@ post_new(struct bridge *b, enum post_kind kind, char *body, size_t len)
 	post->method = "";
 	post->begun = mcp_now();
 	TAILQ_INSERT_TAIL(&b->posts, post, entry);
+	b->nposts++;
 	return (post);
 }
 
@@ -102,6 +103,7 @@ mcp_post_free(struct bridge *b, struct post *post)
 	if (post->initializes)
 		b->initializing = 0;
 	TAILQ_REMOVE(&b->posts, post, entry);
+	b->nposts--;
 	sse_free(&post->sse);
 	json_decref(post->root);
 	free(post->got.p);

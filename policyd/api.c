@@ -12,7 +12,7 @@
 #include "codec.h"
 #include "conf.h"
 #include "ids.h"
-#include "seal.h"
+#include "mcpkey.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -37,13 +37,13 @@ peer_cmp(const struct peer *a, const struct peer *b)
 }
 
 static void
-send_seal_key(struct api *api)
+send_mcpkey(struct api *api)
 {
 	struct imsg *m;
 
 	if ((m = imsg_new(MSG_SEAL_KEY)) == NULL)
-		fatal("seal");
-	imsg_put_raw(m, seal_key(), SEAL_KEY_SIZE);
+		fatal("the key of session ids");
+	imsg_put_raw(m, mcpkey(), MCPKEY_SIZE);
 	channel_send(api->channel, m);
 }
 
@@ -59,7 +59,7 @@ api_plumb(struct api *api, int fd, struct event_base *base)
 		fatalx("the channel %s can not be made",
 		    channel_name(api->kind));
 	if (api->plane == PLANE_AGENT)
-		send_seal_key(api);
+		send_mcpkey(api);
 }
 
 static void

@@ -13,6 +13,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/drain.c policyd/drain.h \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
+	policyd/mcpkey.c policyd/mcpkey.h \
 	policyd/named.c policyd/named.h \
 	policyd/neuron.c policyd/neuron.h \
 	policyd/operator.c \
@@ -20,7 +21,6 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
-	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \

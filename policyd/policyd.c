@@ -17,8 +17,8 @@
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
+#include "mcpkey.h"
 #include "policyd.h"
-#include "seal.h"
 #include "session.h"
 #include "store.h"
 #include "sync.h"
@@ -183,7 +183,7 @@ start(struct event_base *with, int dirfd, int audit_fd)
 
 	base = with;
 	started = now_us();
-	if (seal_start(dirfd) == -1 ||
+	if (mcpkey_start(dirfd) == -1 ||
 	    store_mark_get(&mark, &live_from) == -1 ||
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);

@@ -246,6 +246,35 @@ class Http(Base):
             self.assertEqual(texts(m[-1]["result"]), [evil + "\n"])
             self.assertEqual(m[-1]["id"], 1)
 
+    def test_tools_with_results_of_their_own(self):
+        mcp = Mcp(self.i)
+        mcp.initialize()
+        tools = {t["name"]: t for t in
+                 mcp.legacy("tools/list")[2][0]["result"]["tools"]}
+        if "read" not in tools:
+            self.skipTest("there is no tool that reads")
+        self.assertEqual(tools["read"]["outputSchema"]["type"], "object")
+        r = mcp.call("write", {"path": "a", "content": "one\ntwo\n"})
+        self.assertFalse(r["isError"], r)
+        r = mcp.call("read", {"path": "a"})
+        self.assertEqual(texts(r), ["one\ntwo\n"])
+        # the text is there for those who look at nothing but data
+        self.assertEqual(r["structuredContent"]["stdout"], "one\ntwo\n")
+        self.assertEqual(r["structuredContent"]["path"], "/home/agent/a")
+        mcp.call("write", {"path": "b.png", "content_base64":
+                           base64.b64encode(PNG).decode()})
+        r = mcp.call("read", {"path": "b.png"})
+        self.assertEqual(r["content"][0], {
+            "type": "image", "mimeType": "image/png",
+            "data": base64.b64encode(PNG).decode()})
+        r = mcp.call("read", {"path": "none"})
+        self.assertTrue(r["isError"])
+        self.assertEqual(len(r["content"]), 1, r)
+        self.assertIn("[not_found]", texts(r)[0])
+        # a failure has no data that its schema would not fit
+        self.assertNotIn("structuredContent", r)
+        mcp.delete()
+
     # ---- streams ----
 
     def test_progress(self):

@@ -183,7 +183,7 @@ class Peers(unittest.TestCase):
                 scenarios += 1
                 checks += passed
                 expected += failed
-        print("%d scenarios, %d checks, %d of the baseline, %.0f s" % (
+        print("detail %d scenarios, %d checks, %d of the baseline, %.0f s" % (
             scenarios, checks, expected, time.monotonic() - begin))
         self.assertEqual(scenarios, 10)
         self.assertGreaterEqual(checks, 58)

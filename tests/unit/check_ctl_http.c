@@ -1,6 +1,7 @@
 /*
  * The client's decoder of HTTP responses.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,26 @@ START_TEST(test_bounds)
 }
 END_TEST
 
+/* What the server of MCP says beside its answer. */
+START_TEST(test_mcp_fields)
+{
+	char text[600];
+	size_t taken;
+
+	ck_assert_int_eq(feed(OK "mcp-session-id: m1.a\r\n"
+	    "Myelin-Session-Ended: s-x\r\nContent-Length: 0\r\n\r\n", 87, 7,
+	    &taken), 1);
+	ck_assert_str_eq(r.session, "m1.a");
+	ck_assert_int_eq(r.over, 1);
+	/* of the answer before nothing is left; one that is too long is none */
+	snprintf(text, sizeof(text), OK "Mcp-Session-Id: %0300d\r\n"
+	    "Content-Length: 0\r\n\r\n", 1);
+	ck_assert_int_eq(feed(text, strlen(text), 100, &taken), 1);
+	ck_assert_str_eq(r.session, "");
+	ck_assert_int_eq(r.over, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -164,6 +185,7 @@ main(void)
 	tcase_add_test(tc, test_fields);
 	tcase_add_test(tc, test_end);
 	tcase_add_test(tc, test_bounds);
+	tcase_add_test(tc, test_mcp_fields);
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));
 }

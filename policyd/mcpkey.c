@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "log.h"
-#include "seal.h"
+#include "mcpkey.h"
 
 #define FILE_NAME	"mcp.key"
 
-static uint8_t	key[SEAL_KEY_SIZE];
+static uint8_t	key[MCPKEY_SIZE];
 
 static int
 make_key(void)
@@ -38,7 +38,7 @@ write_key(int fd)
 }
 
 int
-seal_start(int dirfd)
+mcpkey_start(int dirfd)
 {
 	struct stat st;
 	int fd, r = 0;
@@ -62,7 +62,7 @@ seal_start(int dirfd)
 }
 
 const uint8_t *
-seal_key(void)
+mcpkey(void)
 {
 	return (key);
 }
