@@ -291,6 +291,9 @@ calls-session 10000000
     def test_timeout_and_cancel(self):
         r = self.i.bash("sleep 600 & sleep 601", pty=PTY, timeout_ms=1000)
         self.assertEqual(r["reason"], "timed_out")
+        # when the answer comes nothing of it is left
+        self.assertEqual([], [p for p in descendants_of(self.i.pid("neurond"))
+                              if "sleep" in cmdline(p)])
         t = self.shell()
         t.type(b"trap '' TERM HUP INT; sleep 1000\n")
         time.sleep(0.2)
@@ -374,16 +377,16 @@ calls-session 10000000
         t = self.shell()
         self.assertEqual(t.resize(40, 132), (200, {
             "call": t.call, "rows": 40, "cols": 132}))
-        t.type(b"stty size\n")
+        # what is typed may be there first
+        t.type(b"until stty size | grep 132; do sleep 0.05; done\n")
         t.see(b"40 132\r\n")
-        t.type(b"trap 'echo size=$(stty size)' WINCH; sleep 1000\n")
-        time.sleep(0.3)
-        # in the foreground is the sleep, of a group of its own
+        # a group of its own is in the foreground, and hears of it
+        t.type(b"bash -c 'trap \"stty size; exit 9\" WINCH; echo there; "
+               b"while :; do sleep 0.05; done'; exit $?\n")
+        t.see(b"there\r\n")
         t.resize(10, 20)
-        t.signal("INT")
-        t.type(b"stty size; exit\n")
         t.see(b"10 20\r\n")
-        t.end()
+        self.assertEqual(t.end()["exit_code"], 9)
         self.assertEqual(t.resize(1, 1)[0], 409)
 
     def test_resize_refused(self):
@@ -427,19 +430,22 @@ calls-session 10000000
             self.assertEqual(r["stdout"], "ready\n" + want)
 
     def test_signal_to_the_group(self):
-        """All of it, and what it ends is told as it was."""
+        """All of it hears, and what it ends is told as it was."""
         status, body = self.i.request("POST", "/v1/calls", {
-            "tool": "bash", "args": {"command": "sleep 100 & sleep 101"}})
+            "tool": "bash", "args": {"command":
+                "(trap 'echo child; exit' TERM; while :; do sleep 0.05; done)"
+                " & trap 'wait; echo parent; kill -9 $$' TERM; echo ready; "
+                "wait"}})
         call = body["call"]
         wait_for(lambda: self.i.get("/v1/calls/" + call)[1]["state"] ==
                  "running", 10)
-        time.sleep(0.2)
+        time.sleep(0.5)
         self.i.request("POST", "/v1/calls/%s/signal" % call,
-                       {"signal": "KILL"})
+                       {"signal": "TERM"})
         r = self.i.get("/v1/calls/%s?wait_ms=10000" % call)[1]
-        self.assertEqual((r["state"], r["reason"], r["signal"],
-                          r["leftover_processes"]),
-                         ("failed", "signalled", "KILL", 0))
+        self.assertEqual((r["state"], r["reason"], r["signal"], r["stdout"]),
+                         ("failed", "signalled", "KILL",
+                          "ready\nchild\nparent\n"))
 
     def test_signal_to_the_foreground(self):
         t = self.shell()
