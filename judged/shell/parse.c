@@ -181,7 +181,8 @@ takes_assignments(const struct ast_word *w)
 	    w->parts->kind != PART_TEXT)
 		return (0);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(w->parts->text, names[i]) == 0)
+		if (w->parts->text[0] == names[i][0] &&
+		    strcmp(w->parts->text, names[i]) == 0)
 			return (1);
 	return (0);
 }

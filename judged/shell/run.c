@@ -37,7 +37,7 @@ content_concat(struct resolver *r, const struct content *a,
 		return (c);
 	}
 	if (b->text == NULL || a->len + b->len > JUDGE_TEXT_MAX ||
-	    r->j->grown > 4 * 1024 * 1024) {
+	    r->j->grown > GROWN_MAX) {
 		c.kind = b->kind == CONTENT_TEXT ? CONTENT_UNKNOWN : b->kind;
 		return (c);
 	}
