@@ -88,10 +88,10 @@ def mutations(texts, number, seed):
 
 def shell_rejects(texts, shell="bash"):
     """Whether `shell -n` rejects each, in one process for all of them."""
-    # bash 5.2 says "conditional" of a bad [[ ]], and succeeds.
+    # bash 5.2 says so of a bad [[ ]], and succeeds.
     loop = r"""while IFS= read -r -d '' t; do
         e=$(%s -n -c -- "$t" 2>&1 >/dev/null </dev/null); r=$?
-        case $e in *conditional*) r=1;; esac
+        case $e in *conditional*|*'syntax error'*) r=1;; esac
         printf '%%d\n' "$r"
     done""" % shell
     done = subprocess.run(

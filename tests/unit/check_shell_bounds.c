@@ -96,9 +96,9 @@ START_TEST(test_over_bounds)
 	expect("", "true && ", 100, "ls", VERDICT_ALLOW);
 	expect("", "true && ", 5000, "rm /", VERDICT_DENY);
 	expect("", "( ", 40, "ls;ls", VERDICT_ASK);
-	expect("", "{ ", 1000, "ls; rm /", VERDICT_DENY);
+	expect("( ( ( ls", " )", 3, "", VERDICT_ALLOW);
 	expect("", "(", 1000, " rm /", VERDICT_ASK);	/* not closed */
-	expect("", "$(", 1000, "rm /", VERDICT_DENY);
+	expect("", "$(", 1000, "rm /", VERDICT_ASK);
 	expect("echo ", "{a,b}", 7, "", VERDICT_ASK);
 	expect("echo ", "{a,b}", 7, "; rm /", VERDICT_DENY);
 	expect("x=", "{a,b}", 7, "", VERDICT_ALLOW);
@@ -110,6 +110,31 @@ START_TEST(test_over_bounds)
 	expect("# ", "a", JUDGE_TEXT_MAX, "", VERDICT_ASK);
 	expect("rm /\n# ", "a", JUDGE_TEXT_MAX, "", VERDICT_DENY);
 	expect("", "ls \\\n", 10000, "", VERDICT_ALLOW);
+}
+END_TEST
+
+/* What is nested too deep asks, and what stands behind it is still found. */
+START_TEST(test_too_deep)
+{
+	static const char *const pairs[][2] = {
+		{ "( ", " )" }, { "{ ", "; }" }, { "if a; then ", "; fi" },
+		{ "while a; do ", "; done" }, { "echo $(", ")" }
+	};
+	static const size_t depths[] = { 40, 100, 200, 1000 };
+	char head[16 * 1024], *p;
+	size_t i, k, n;
+
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		for (k = 0; k < sizeof(depths) / sizeof(depths[0]); k++) {
+			p = head;
+			*p = '\0';
+			for (n = 0; n < depths[k]; n++)
+				p = stpcpy(p, pairs[i][0]);
+			stpcpy(p, "ls");
+			expect(head, pairs[i][1], depths[k], "", VERDICT_ASK);
+			expect(head, pairs[i][1], depths[k], "; rm /",
+			    VERDICT_DENY);
+		}
 }
 END_TEST
 
@@ -258,6 +283,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, test_linear, 0, (int)nworst);
 	tcase_add_test(tc, test_over_bounds);
+	tcase_add_test(tc, test_too_deep);
 	tcase_add_test(tc, test_variables);
 	tcase_add_test(tc, test_admission);
 	tcase_add_test(tc, test_memory);
