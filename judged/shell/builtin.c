@@ -62,7 +62,8 @@ builtin_find(const struct resolver *r, const char *name)
 	size_t i;
 
 	for (i = 0; i < NBUILTINS; i++)
-		if (strcmp(builtins[i].name, name) == 0)
+		if (builtins[i].name[0] == name[0] &&
+		    strcmp(builtins[i].name, name) == 0)
 			return (builtins[i].bash &&
 			    r->dialect == DIALECT_DASH ? NULL :
 			    builtins[i].fn);
@@ -75,7 +76,8 @@ builtin_assigns(const char *name)
 	size_t i;
 
 	for (i = 0; i < NBUILTINS; i++)
-		if (strcmp(builtins[i].name, name) == 0)
+		if (builtins[i].name[0] == name[0] &&
+		    strcmp(builtins[i].name, name) == 0)
 			return (builtins[i].assigns);
 	return (0);
 }

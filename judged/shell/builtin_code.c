@@ -153,6 +153,15 @@ builtin_unalias(struct resolver *r, const struct command *c,
 			    NULL);
 }
 
+/* A name as an operand: its subscript is evaluated, if it has one. */
+static void
+judge_name(struct resolver *r, const struct word *name,
+    const struct command *c)
+{
+	if (name->text != NULL && memchr(name->text, '[', name->len) != NULL)
+		arith_judge(r, name, c);
+}
+
 static void
 set_unknown(struct resolver *r, const struct word *name, unsigned flags,
     const struct command *c, int array)
@@ -162,8 +171,7 @@ set_unknown(struct resolver *r, const struct word *name, unsigned flags,
 	struct alt *alt;
 	size_t n;
 
-	/* A subscript in the name is evaluated. */
-	arith_judge(r, name, c);
+	judge_name(r, name, c);
 	if (!WORD_IS_STATIC(name))
 		return;
 	for (n = 0; n < name->len && name->text[n] != '['; n++)
@@ -270,6 +278,7 @@ builtin_printf(struct resolver *r, const struct command *c,
 	struct content content;
 	struct word w;
 	const struct word *name = NULL;
+	struct word *words;
 	size_t skip = 0, n;
 
 	if (r->dialect == DIALECT_DASH || c->argc < 2 ||
@@ -286,8 +295,12 @@ builtin_printf(struct resolver *r, const struct command *c,
 		skip = 2;
 	} else
 		return;
-	arith_judge(r, name, c);
-	plain.argv = c->argv + skip;
+	judge_name(r, name, c);
+	words = judging_alloc(r->j, c->argc * sizeof(*words));
+	words[0] = c->argv[0];
+	memcpy(words + 1, c->argv + skip + 1, (c->argc - skip - 1) *
+	    sizeof(*words));
+	plain.argv = words;
 	plain.argc = c->argc - skip;
 	stream_none(out);
 	if (!WORD_IS_STATIC(name))
@@ -336,7 +349,7 @@ builtin_test(struct resolver *r, const struct command *c, struct stream *out)
 		return;
 	for (i = 1; i + 1 < c->argc; i++)
 		if (is(c, i, "-v") || is(c, i, "-R"))
-			arith_judge(r, &c->argv[i + 1], c);
+			judge_name(r, &c->argv[i + 1], c);
 }
 
 /* unset name[subscript] */
@@ -353,7 +366,7 @@ builtin_unset(struct resolver *r, const struct command *c,
 
 		if (is(c, i, "-f"))
 			functions = 1;
-		arith_judge(r, w, c);
+		judge_name(r, w, c);
 		if (!WORD_IS_STATIC(w) || w->text[0] == '-')
 			continue;
 		if (functions || (is_identifier(w->text, w->len) &&

@@ -26,7 +26,7 @@ take_name(struct parser *p, struct param *param, int digits)
 	size_t n = 0;
 	int c = peek(p);
 
-	if (c == '$' && digits && peek_at(p, 1) > 0 &&
+	if (c == '$' && digits && is_bash(p) && peek_at(p, 1) > 0 &&
 	    strchr("({[$", peek_at(p, 1)) != NULL) {
 		/* ${$(...)}: no name, but what stands there is run */
 	} else if (is_special_name(c)) {

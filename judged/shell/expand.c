@@ -7,8 +7,6 @@
 #include "pattern.h"
 #include "resolver.h"
 
-/* Bytes that expansions may make in all: assignments that double a value. */
-#define GROWN_MAX	(4 * 1024 * 1024)
 #define FIELD_MAX	JUDGE_TEXT_MAX
 
 /* One alternative being built. */

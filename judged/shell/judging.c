@@ -8,7 +8,8 @@
 #include "judging_internal.h"
 #include "resolver.h"
 
-#define CHUNK		(64 * 1024)
+#define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
+#define CHUNK_LAST	(1024 * 1024)	/* ... up to this */
 #define ALIGN		16
 
 struct chunk {
@@ -68,10 +69,14 @@ judging_alloc(struct judging *j, size_t size)
 		out_of_memory(j);
 	size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	if (c == NULL || c->size - c->used < size) {
-		room = size > CHUNK ? size : CHUNK;
+		room = c == NULL ? CHUNK_FIRST : c->size * 2;
+		if (room > CHUNK_LAST)
+			room = CHUNK_LAST;
+		if (room < size)
+			room = size;
 		if (j->allocated + room > JUDGE_ARENA_MAX ||
 		    (j->fail_at != 0 && j->allocated + room > j->fail_at) ||
-		    (c = malloc(sizeof(*c) + room)) == NULL)
+		    (c = calloc(1, sizeof(*c) + room)) == NULL)
 			out_of_memory(j);
 		j->allocated += room;
 		c->size = room;
@@ -81,7 +86,7 @@ judging_alloc(struct judging *j, size_t size)
 	}
 	p = c->data + c->used;
 	c->used += size;
-	return (memset(p, 0, size));
+	return (p);		/* calloc has zeroed it */
 }
 
 char *

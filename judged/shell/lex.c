@@ -235,7 +235,8 @@ reserved(struct parser *p)
 	if (n == 0)
 		return (RES_NONE);
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(buf, words[i].text) == 0 &&
+		if (buf[0] == words[i].text[0] &&
+		    strcmp(buf, words[i].text) == 0 &&
 		    (!words[i].bash || is_bash(p)))
 			return (words[i].word);
 	return (RES_NONE);

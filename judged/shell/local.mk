@@ -41,3 +41,47 @@ judged_shell_libshell_a_SOURCES = \
 	judged/shell/word.c
 judged_shell_libshell_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-iquote $(top_srcdir)/judged
+
+# For the tests: the reader with a classification that only records.
+SHELL_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
+	-iquote $(top_srcdir)/tests/shell
+SHELL_LIBS = judged/shell/libshell.a common/libcore.a $(LIBBSD_LIBS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/shell/look tests/unit/check_shell_parse \
+	tests/unit/check_shell_resolve tests/unit/check_shell_bounds
+tests_shell_look_SOURCES = tests/shell/look.c tests/shell/look.h \
+	tests/shell/look_tree.c tests/shell/stub.c tests/shell/stub.h
+tests_shell_look_CPPFLAGS = $(SHELL_CPPFLAGS)
+tests_shell_look_LDADD = $(SHELL_LIBS)
+tests_unit_check_shell_parse_SOURCES = tests/unit/check_shell_parse.c \
+	tests/unit/unit.h tests/shell/stub.c tests/shell/stub.h
+tests_unit_check_shell_parse_CPPFLAGS = $(SHELL_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_shell_parse_LDADD = $(SHELL_LIBS) $(CHECK_LIBS)
+tests_unit_check_shell_resolve_SOURCES = tests/unit/check_shell_resolve.c \
+	tests/unit/unit.h tests/shell/stub.c tests/shell/stub.h
+tests_unit_check_shell_resolve_CPPFLAGS = $(SHELL_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_shell_resolve_LDADD = $(SHELL_LIBS) $(CHECK_LIBS)
+tests_unit_check_shell_bounds_SOURCES = tests/unit/check_shell_bounds.c \
+	tests/unit/unit.h tests/shell/stub.c tests/shell/stub.h \
+	tests/shell/worst.c tests/shell/worst.h
+tests_unit_check_shell_bounds_CPPFLAGS = $(SHELL_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_shell_bounds_LDADD = $(SHELL_LIBS) $(CHECK_LIBS)
+endif
+
+# Time against size; run by hand (tests/bench/run has the rest).
+noinst_PROGRAMS += tests/bench/shell
+tests_bench_shell_SOURCES = tests/bench/shell.c tests/shell/stub.c \
+	tests/shell/stub.h tests/shell/worst.c tests/shell/worst.h
+tests_bench_shell_CPPFLAGS = $(SHELL_CPPFLAGS)
+tests_bench_shell_LDADD = $(SHELL_LIBS)
+
+EXTRA_DIST += tests/fuzz/corpus/shell
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_shell
+tests_fuzz_fuzz_shell_SOURCES = tests/fuzz/fuzz_shell.c tests/shell/stub.c \
+	tests/shell/stub.h
+tests_fuzz_fuzz_shell_CPPFLAGS = $(SHELL_CPPFLAGS)
+tests_fuzz_fuzz_shell_LDADD = $(SHELL_LIBS)
+tests_fuzz_fuzz_shell_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif

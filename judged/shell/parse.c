@@ -143,7 +143,8 @@ parse_redirect(struct parser *p)
 	skip_blanks(p);
 	peek(p);
 	from = p->pos;
-	if ((r->target = parse_word(p, 0)) == NULL) {
+	/* ">f 3<g" has a target, "> 3<g" has none: 3 is of the next one. */
+	if (take_fd(p, &fd) || (r->target = parse_word(p, 0)) == NULL) {
 		syntax_error(p, "a redirect has no target");
 		return (NULL);
 	}
@@ -181,7 +182,8 @@ takes_assignments(const struct ast_word *w)
 	    w->parts->kind != PART_TEXT)
 		return (0);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(w->parts->text, names[i]) == 0)
+		if (w->parts->text[0] == names[i][0] &&
+		    strcmp(w->parts->text, names[i]) == 0)
 			return (1);
 	return (0);
 }

@@ -576,6 +576,7 @@ shell_produce(struct judging *j, const struct command *c,
 		return;
 	}
 	for (i = 0; i < sizeof(producers) / sizeof(producers[0]); i++)
-		if (strcmp(producers[i].name, name) == 0)
+		if (producers[i].name[0] == name[0] &&
+		    strcmp(producers[i].name, name) == 0)
 			producers[i].fn(j, c, out);
 }

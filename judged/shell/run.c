@@ -37,7 +37,7 @@ content_concat(struct resolver *r, const struct content *a,
 		return (c);
 	}
 	if (b->text == NULL || a->len + b->len > JUDGE_TEXT_MAX ||
-	    r->j->grown > 4 * 1024 * 1024) {
+	    r->j->grown > GROWN_MAX) {
 		c.kind = b->kind == CONTENT_TEXT ? CONTENT_UNKNOWN : b->kind;
 		return (c);
 	}
@@ -382,8 +382,9 @@ run_node(struct resolver *r, const struct node *n, struct stream *out)
 
 /* ---- texts ---- */
 
-/* Tries of what is behind a bound. */
-#define SALVAGES_MAX	64
+/* Tries of what is behind a bound, and steps that they may take a byte. */
+#define SALVAGES_MAX	4096
+#define SALVAGE_STEPS	64
 
 /*
  * Where reading hit a bound a shell would have gone on: so do we, as well as
@@ -397,9 +398,11 @@ salvage(struct resolver *r, struct parser *p)
 	struct list *list;
 	struct stream out;
 	size_t at = p->error_at;
+	uint64_t steps = 0;
 	int i, got;
 
-	for (i = 0; i < SALVAGES_MAX; i++) {
+	for (i = 0; i < SALVAGES_MAX &&
+	    steps < (uint64_t)p->len * SALVAGE_STEPS; i++) {
 		while (at < p->len && strchr(" \t\n;)(&|}{\"'", p->s[at]) !=
 		    NULL)
 			at++;
@@ -416,7 +419,13 @@ salvage(struct resolver *r, struct parser *p)
 			break;
 		run_list(r, list, &out);
 		r->j->steps += again.steps;
-		at = again.error_at > at ? again.error_at : at + 1;
+		steps += again.steps;
+		/* Behind the word that could not stand there. */
+		if (again.error_at > at)
+			at = again.error_at;
+		do
+			at++;
+		while (at < p->len && strchr(" \t\n;", p->s[at]) == NULL);
 	}
 }
 

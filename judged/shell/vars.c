@@ -5,6 +5,9 @@
 
 #include "resolver.h"
 
+/* Elements of an array that are followed when others are appended. */
+#define ELEMENTS_MAX	256
+
 int
 is_identifier(const char *s, size_t len)
 {
@@ -233,7 +236,7 @@ concat(struct resolver *r, const struct alt *a, const struct alt *b)
 		return (out);
 	w->flags |= b->v[0].flags;
 	w->len += b->v[0].len;
-	if (w->len > JUDGE_TEXT_MAX || r->j->grown > 4 * 1024 * 1024) {
+	if (w->len > JUDGE_TEXT_MAX || r->j->grown > GROWN_MAX) {
 		*w = a->v[0];
 		w->flags |= WORD_PREFIX;
 		return (out);
@@ -251,8 +254,12 @@ concat(struct resolver *r, const struct alt *a, const struct alt *b)
 static struct alt
 concat_lists(struct resolver *r, const struct alt *a, const struct alt *b)
 {
-	struct word *v = judging_alloc(r->j, (a->n + b->n + 1) * sizeof(*v));
+	struct word *v;
 
+	/* A long one is not followed to its end. */
+	if (a->n + b->n > ELEMENTS_MAX)
+		return ((struct alt){ a->v, a->n, ALT_ARRAY | ALT_MORE });
+	v = judging_alloc(r->j, (a->n + b->n + 1) * sizeof(*v));
 	if (a->n > 0)
 		memcpy(v, a->v, a->n * sizeof(*v));
 	if (b->n > 0)

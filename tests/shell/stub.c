@@ -54,17 +54,18 @@ record(const struct command *c)
 	if (nseen == SEEN_MAX)
 		return;
 	s = &seen[nseen++];
-	memset(s, 0, sizeof(*s));
+	s->text[0] = s->input[0] = '\0';
 	for (i = 0; i < c->argc && n + 16 < sizeof(s->text); i++) {
 		if (i > 0)
 			s->text[n++] = ' ';
 		n += write_word(s->text + n, sizeof(s->text) - n - 8,
 		    &c->argv[i]);
 	}
+	s->text[n] = '\0';
 	s->argc = (int)c->argc;
 	s->from = c->from;
 	s->to = c->to;
-	snprintf(s->cwd, sizeof(s->cwd), "%s", c->cwd == NULL ? "?" : c->cwd);
+	stpncpy(s->cwd, c->cwd == NULL ? "?" : c->cwd, sizeof(s->cwd) - 1);
 	switch (c->input.kind) {
 	case CONTENT_TEXT:
 		snprintf(s->input, sizeof(s->input), "%.*s",
