@@ -25,8 +25,7 @@ const struct proc_syscall policyd_syscalls[] = {
 	{ "fchmod",		-1, 0, 0 },
 	{ "unlink",		-1, 0, 0 },
 	{ "unlinkat",		-1, 0, 0 },
-	{ "mkdirat",		-1, 0, 0 },	/* transcripts */
-	{ "getdents64",		-1, 0, 0 },
+	{ "getdents64",		-1, 0, 0 },	/* transcripts */
 	{ "fallocate",		-1, 0, 0 },
 	{ "getsockname",	-1, 0, 0 },
 	{ "memfd_create",	-1, 0, 0 },

@@ -249,10 +249,9 @@ transcript_open(int dirfd)
 	transcript_close();
 	if (dirfd == -1)
 		return (0);
-	if ((mkdirat(dirfd, "transcripts", 0700) == -1 && errno != EEXIST) ||
-	    (dir = openat(dirfd, "transcripts", O_RDONLY | O_DIRECTORY |
-	    O_CLOEXEC | O_NOFOLLOW)) == -1 ||
-	    (!WITHOUT(transcript_modes) && fchmod(dir, 0700) == -1)) {
+	/* myelind has made it: directories are not for this process to make */
+	if ((dir = openat(dirfd, "transcripts", O_RDONLY | O_DIRECTORY |
+	    O_CLOEXEC | O_NOFOLLOW)) == -1) {
 		log_warn("transcripts");
 		return (-1);
 	}

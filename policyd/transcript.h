@@ -21,9 +21,9 @@
 #define TRANSCRIPT_BLOCK	1000	/* serials of a file */
 
 /*
- * Opens the directory beneath state's, makes it where there is none, and
- * brings index and files to agree.  -1 (as dirfd): nothing is kept.  Returns
- * 0, or -1 after saying why.
+ * Opens the directory beneath state's, which myelind has made, and brings
+ * index and files to agree.  -1 (as dirfd): nothing is kept.  Returns 0, or
+ * -1 after saying why.
  */
 int	transcript_open(int dirfd);
 void	transcript_close(void);

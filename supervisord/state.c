@@ -184,6 +184,10 @@ state_fill(struct state *s, uid_t uid, gid_t gid, int may_reown,
 	    WITHOUT(state_modes) ? 0755 : 0700, why)) == -1)
 		return (-1);
 	(void)close(fd);
+	if ((fd = part(s, "policy/transcripts", uid, gid,
+	    WITHOUT(state_modes) ? 0755 : 0700, why)) == -1)
+		return (-1);
+	(void)close(fd);
 	if ((fd = part(s, "neurons", geteuid(), getegid(), 0700, why)) == -1)
 		return (-1);
 	(void)close(fd);

@@ -456,7 +456,7 @@ class Declarations(unittest.TestCase):
             f.write("{\n\"name\": \"wrong\",\n\"nosuch\": 1\n}\n")
         try:
             r = reload(self.i, CONFIG, "refused")
-            self.assertRegex(r["error"], r"tool/wrong:\d+: .*judged")
+            self.assertRegex(r["error"], r"tools/wrong\.json:\d+: .*judged")
             self.assertEqual(before, self.pids())
             self.assertNotIn("wrong", self.names())
         finally:

@@ -296,6 +296,10 @@ rig_configure(struct rig *r)
 	snprintf(root, sizeof(root), "%s/policy", r->dir);
 	if (mkdir(root, 0700) == 0)
 		ck_assert_int_eq(chown(root, r->uid, r->uid), 0);
+	snprintf(root, sizeof(root), "%s/policy/transcripts", r->dir);
+	if (mkdir(root, 0700) == 0)
+		ck_assert_int_eq(chown(root, r->uid, r->uid), 0);
+	snprintf(root, sizeof(root), "%s/policy", r->dir);
 	enc_u32(e, PROTOCOL_VERSION);
 	enc_u32(e, r->uid);
 	enc_u32(e, r->uid);
@@ -486,6 +490,8 @@ rig_end(struct rig *r)
 
 	if (r->pid != 0)
 		ck_assert_int_eq(rig_stop(r), 0);
+	snprintf(path, sizeof(path), "%s/policy/transcripts", r->dir);
+	remove_all(path);
 	snprintf(path, sizeof(path), "%s/policy", r->dir);
 	remove_all(path);
 	remove_all(r->dir);
