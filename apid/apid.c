@@ -12,6 +12,7 @@
 #include "filter.h"
 #include "policy.h"
 #include "proc.h"
+#include "scan.h"
 #include "slice.h"
 #include "text.h"
 #include "tools.h"
@@ -32,7 +33,7 @@ apid_preload(void)
 	mallopt(M_TRIM_THRESHOLD, MMAP_FROM);
 	mallopt(M_ARENA_MAX, 1);
 	text_init();
-	return (0);
+	return (scan_init());
 }
 
 static void

@@ -93,6 +93,7 @@ make_call(struct conn *c, const struct request *q)
 	call->wants_events = c->head.wants_events;
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
+	call->strip = q->strip;
 	call->since = call_now();
 	if ((call->who = strdup(c->who)) == NULL) {
 		free(call);

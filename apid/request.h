@@ -24,6 +24,7 @@ struct request {
 	uint32_t	 timeout_ms;	/* 0: the default */
 	uint32_t	 wait_ms;
 	int		 block;		/* flow "block" */
+	int		 strip;		/* terminal noise out of the output */
 	int		 input;		/* STDIN_* */
 	uint8_t		*text;		/* STDIN_INLINE */
 	size_t		 text_size;

@@ -151,8 +151,10 @@ result_seal(struct call *call)
 	json_object_set_new(j, "encoding", pair(
 	    json_string(call->base64[0] ? "base64" : "utf-8"),
 	    json_string(call->base64[1] ? "base64" : "utf-8")));
-	json_object_set_new(j, "bytes", pair(count(k->stream[0].total),
-	    count(k->stream[1].total)));
+	json_object_set_new(j, "bytes", pair(count(call->out[0].came),
+	    count(call->out[1].came)));
+	json_object_set_new(j, "redacted", pair(
+	    count(call->out[0].redacted), count(call->out[1].redacted)));
 	json_object_set_new(j, "dropped", pair(count(kept_dropped(k, 0)),
 	    count(kept_dropped(k, 1))));
 	json_object_set_new(j, "cut", pair(cut_at(call, 0),

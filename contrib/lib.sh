@@ -10,7 +10,7 @@ die()
 # Debian packages that the build needs, and nothing that the tests add.
 BUILD_PACKAGES="autoconf automake autoconf-archive bison gcc make pkg-config
     libc6-dev libevent-dev libjansson-dev libseccomp-dev libcap-dev libbsd-dev
-    libmd-dev libsqlite3-dev check"
+    libmd-dev libsqlite3-dev libvectorscan-dev libssl-dev check"
 
 # need_packages NAME...: installs those that are missing.
 need_packages()
