@@ -76,6 +76,7 @@ struct conn {
 	size_t			 scanned;
 	const struct route	*route;
 	char			 id[ID_SIZE];	/* the one in its path, or "" */
+	char			 name[NAME_BYTES_MAX];	/* the same */
 	char			*body;
 	size_t			 body_size;
 	uint64_t		 body_left;	/* not read yet */

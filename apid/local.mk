@@ -8,6 +8,7 @@ apid_libapid_a_SOURCES = \
 	apid/ask.c \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
+	apid/clean.c apid/clean.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
@@ -24,6 +25,7 @@ apid_libapid_a_SOURCES = \
 	apid/route_calls.c \
 	apid/route_manage.c \
 	apid/route_query.c \
+	apid/route_secrets.c \
 	apid/routes.c apid/routes.h \
 	apid/scan.c apid/scan.h \
 	apid/stream.c apid/stream.h \

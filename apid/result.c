@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "clean.h"
 #include "conn.h"
 #include "json.h"
 #include "log.h"
@@ -143,6 +144,7 @@ result_seal(struct call *call)
 
 	for (i = 0; i < STREAMS; i++)
 		seal_stream(call, i);
+	clean_values(j);
 	(void)snprintf(call->final, sizeof(call->final), "%s",
 	    json_string_length(json_object_get(j, "state")) == 0 ? "failed" :
 	    json_string_value(json_object_get(j, "state")));

@@ -203,7 +203,18 @@ ROW(COMMITTED,	CH_CONTROL, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 ROW(RELOAD,	CH_CONTROL, DIR_DOWN, 6, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* MANAGE u32 request, u64 handle, u8 what (MANAGE_*), u32 timeout ms:	\
  *   an operator with the right "manage" asks */				\
-ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(MANAGE,	CH_OPERATOR, DIR_UP, 17, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRET_SET u32 request, u64 handle, u8 what (SECRET_*), S name,	\
+ *   S value: an operator with the right "manage" registers it */	\
+ROW(SECRET_SET,	CH_OPERATOR, DIR_UP, 13, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRETS u64 and u64, 32 bytes: keys of the hashes that follow in SECRET	\
+ *   rows and take the place of all before at SECRETS_END */		\
+ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRET B forms: SECRET_FORM_BYTES each: u32 length, u32 hash of the	\
+ *   first bytes, 32 bytes HMAC-SHA256 */				\
+ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRETS_END u32 how many forms there were */				\
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -248,6 +259,11 @@ enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
 /* MANAGE: what to do.  DRAIN waits for the running calls, up to a time. */
 enum { MANAGE_DRAIN = 1, MANAGE_RESUME = 2 };
 
+/* SECRET_SET: what to do; SECRET: how much a message holds */
+enum { SECRET_ADD = 1, SECRET_DELETE = 2 };
+#define SECRET_FORM_BYTES	40
+#define SECRET_FORMS_MOST	300
+
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
 
@@ -260,11 +276,11 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 
-/* QUERY: what.  The operator's plane may ask STATUS and AUDIT. */
+/* QUERY: what.  The operator's plane may ask STATUS, AUDIT and SECRETS. */
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
-	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT
+	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT, QUERY_SECRETS
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

@@ -18,7 +18,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/output.c myelinctl/output.h \
-	myelinctl/run.c \
+	myelinctl/run.c myelinctl/secrets.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
 	myelinctl/words.c myelinctl/words.h

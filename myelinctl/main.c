@@ -282,6 +282,9 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
 	    "for those that run (operators)", cmd_drain },
+	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
+	    "register values that output must not show (operators)",
+	    cmd_secrets },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "

@@ -12,6 +12,7 @@
 #include "codec.h"
 #include "conf.h"
 #include "ids.h"
+#include "secrets.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -46,6 +47,8 @@ api_plumb(struct api *api, int fd, struct event_base *base)
 	    NULL || channel_attach(api->channel, base) == -1)
 		fatalx("the channel %s can not be made",
 		    channel_name(api->kind));
+	/* Before any call can come from it. */
+	secrets_tell(api);
 }
 
 static void

@@ -19,17 +19,20 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
+	policyd/secrets.c policyd/secrets.h \
 	policyd/session.c policyd/session.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/sync.c policyd/sync.h \
 	policyd/util.c policyd/util.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS)
+	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
+	$(CRYPTO_CFLAGS)
 
 POLICYD_LIBS = policyd/libpolicyd.a $(COMMON_LIBS) $(JANSSON_LIBS) \
-	$(SQLITE_LIBS) $(LIBMD_LIBS)
+	$(SQLITE_LIBS) $(LIBMD_LIBS) $(CRYPTO_LIBS)
 
 myelinlib_PROGRAMS += policyd/policyd
 policyd_policyd_SOURCES = policyd/main.c

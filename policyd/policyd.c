@@ -18,6 +18,7 @@
 #include "call.h"
 #include "drain.h"
 #include "policyd.h"
+#include "secrets.h"
 #include "session.h"
 #include "store.h"
 #include "sync.h"
@@ -177,7 +178,7 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance)));
-	if (recover(live_from) == -1)
+	if (recover(live_from) == -1 || secrets_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
@@ -255,6 +256,7 @@ policyd_stop(void)
 	chores = NULL;
 	kept_clear();
 	drain_end();
+	secrets_end();
 	store_close();
 	audit_close();
 	base = NULL;

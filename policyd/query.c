@@ -8,6 +8,7 @@
 #include "conf.h"
 #include "ids.h"
 #include "query.h"
+#include "secrets.h"
 #include "without.h"
 
 static json_t	*query_whoami(const struct query *, struct refusal *);
@@ -33,6 +34,7 @@ static const struct question {
 	[QUERY_CALL] = { CH_API, 0, query_call },
 	[QUERY_STATUS] = { CH_OPERATOR, 0, query_status },
 	[QUERY_AUDIT] = { CH_OPERATOR, RIGHT_AUDIT, query_audit },
+	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
 };
 
 static const struct {
@@ -258,7 +260,7 @@ query_on_query(void *arg, struct imsg *m)
 	q.cursor = imsg_get_u64(m);
 	q.most = imsg_get_u32(m);
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_AUDIT)
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_SECRETS)
 		return (-1);
 	if (q.most == 0)
 		q.most = LIST_DEFAULT;

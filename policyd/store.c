@@ -62,6 +62,10 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_TRIM_SESSIONS] = "DELETE FROM sessions WHERE serial IN (SELECT "
 	    "serial FROM sessions ORDER BY serial LIMIT 200) AND ended > 0 "
 	    "AND ended < ?1",
+	[STMT_SECRETS] = "SELECT * FROM secrets ORDER BY registered, name",
+	[STMT_SECRET_SET] = "INSERT OR REPLACE INTO secrets VALUES "
+	    "(?1,?2,?3,?4,?5,?6)",
+	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
 };
 
 int
@@ -448,4 +452,29 @@ store_trim(uint64_t before)
 		return (0);
 	changed += sqlite3_changes(db);
 	return (changed > 0);
+}
+
+int
+store_secret_set(const struct secret_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SECRET_SET);
+
+	put_text(stmt, 1, row->name);
+	put_u64(stmt, 2, row->length);
+	put_u64(stmt, 3, row->registered);
+	put_text(stmt, 4, row->key);
+	sqlite3_bind_blob(stmt, 5, row->nonce, sizeof(row->nonce),
+	    SQLITE_STATIC);
+	sqlite3_bind_blob(stmt, 6, row->sealed, (int)row->sealed_size,
+	    SQLITE_STATIC);
+	return (store_run(stmt));
+}
+
+int
+store_secret_delete(const char *name)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SECRET_DELETE);
+
+	put_text(stmt, 1, name);
+	return (store_run(stmt));
 }

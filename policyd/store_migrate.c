@@ -49,6 +49,13 @@ const char *const store_steps[] = {
 	"	ended INTEGER NOT NULL,"
 	"	run_us INTEGER NOT NULL);"
 	"CREATE INDEX calls_principal ON calls (principal);",
+	"CREATE TABLE secrets ("
+	"	name TEXT PRIMARY KEY,"
+	"	length INTEGER NOT NULL,"
+	"	registered INTEGER NOT NULL,"
+	"	key TEXT NOT NULL,"
+	"	nonce BLOB NOT NULL,"
+	"	sealed BLOB NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 
