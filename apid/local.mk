@@ -55,6 +55,11 @@ APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid
 APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(HS_LIBS) \
 	$(LIBMD_LIBS)
 
+check_PROGRAMS += tests/bench/scan
+tests_bench_scan_SOURCES = tests/bench/scan.c
+tests_bench_scan_CPPFLAGS = $(APID_CPPFLAGS)
+tests_bench_scan_LDADD = $(APID_LIBS)
+
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \

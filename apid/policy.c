@@ -366,7 +366,8 @@ on_secret(void *arg, struct imsg *m)
 	for (; n > 0; n -= SECRET_FORM_BYTES, p += SECRET_FORM_BYTES) {
 		form.length = le32(p);
 		form.first = le32(p + 4);
-		memcpy(form.mac, p + 8, sizeof(form.mac));
+		form.whole = le32(p + 8);
+		memcpy(form.mac, p + 12, sizeof(form.mac));
 		if (values_add(&form) == -1)
 			return (-1);
 	}

@@ -73,24 +73,16 @@ static size_t		 nanchors;
 static void
 pattern(char *dst, const struct secret_anchor *a)
 {
-	static const char hex[] = "[0-9a-fA-F]";
 	size_t i;
 
-	for (i = 0; i < a->size; i++) {
-		if (a->text[i] == '#') {
-			memcpy(dst, hex, sizeof(hex) - 1);
-			dst += sizeof(hex) - 1;
-			continue;
-		}
+	for (i = 0; i < a->size; i++)
 		dst += sprintf(dst, "\\x%02x", (unsigned char)a->text[i]);
-	}
-	*dst = '\0';
 }
 
 int
 scan_init(void)
 {
-	static char text[SECRET_ANCHORS_MAX][SECRET_ANCHOR_MAX * 12];
+	static char text[SECRET_ANCHORS_MAX][SECRET_ANCHOR_MAX * 4 + 1];
 	const char *expressions[SECRET_ANCHORS_MAX];
 	unsigned flags[SECRET_ANCHORS_MAX], ids[SECRET_ANCHORS_MAX], i;
 	hs_compile_error_t *error = NULL;

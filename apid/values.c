@@ -9,7 +9,7 @@
 #include "without.h"
 
 #define FORMS_MOST	(VALUES_MOST * VALUE_FORMS)
-#define BITS		16	/* of the first hash, for the map */
+#define BITS		18	/* of the first hash, for the map: 32 KiB */
 
 struct table {
 	struct value_key	 key;
@@ -25,13 +25,6 @@ int
 values_any(void)
 {
 	return (table != NULL && table->n > 0);
-}
-
-static inline int
-in_map(const struct table *t, uint32_t first)
-{
-	first >>= 24 - BITS;
-	return (t->map[first / 64] >> (first % 64) & 1);
 }
 
 /* The first form of that hash, or NULL. */
@@ -54,11 +47,15 @@ size_t
 values_next(const uint8_t *p, size_t size, size_t from)
 {
 	const struct table *t = table;
-	uint32_t first;
+	const uint64_t *map = t->map;
+	uint64_t mix = t->key.mix[0], by = t->key.mix[1];
+	uint32_t first, bit;
 
 	for (; from + VALUE_WINDOW <= size; from++) {
-		first = value_first(&t->key, p + from);
-		if (in_map(t, first) && find(t, first) != NULL)
+		first = value_first(mix, by, p + from);
+		bit = first >> (24 - BITS);
+		if ((map[bit / 64] >> (bit % 64) & 1) != 0 &&
+		    find(t, first) != NULL)
 			return (from);
 	}
 	return (size);
@@ -74,7 +71,7 @@ values_at(const uint8_t *p, size_t left, int final, size_t *length)
 	if (table == NULL || left < VALUE_WINDOW)
 		return (SECRET_NO);
 	end = table->v + table->n;
-	first = value_first(&table->key, p);
+	first = value_first(table->key.mix[0], table->key.mix[1], p);
 	for (f = find(table, first); f != NULL && f < end &&
 	    f->first == first; f++) {
 		if (f->length > left) {
@@ -82,6 +79,8 @@ values_at(const uint8_t *p, size_t left, int final, size_t *length)
 				return (SECRET_MORE);
 			continue;
 		}
+		if (value_whole(&table->key, p, f->length) != f->whole)
+			continue;
 		value_mac(&table->key, p, f->length, mac);
 		if (memcmp(mac, f->mac, sizeof(mac)) == 0) {
 			*length = f->length;
@@ -125,7 +124,8 @@ values_add(const struct value_form *f)
 
 	if (coming == NULL || coming->n == FORMS_MOST ||
 	    f->length < VALUE_WINDOW || f->length > VALUE_FORM_MOST ||
-	    f->first >> 24 != 0)
+	    f->first >> 24 != 0 ||
+	    f->whole >> 24 != 0)
 		return (-1);
 	v = reallocarray(coming->v, coming->n + 1, sizeof(*v));
 	if (v == NULL)

@@ -211,7 +211,7 @@ ROW(SECRET_SET,	CH_OPERATOR, DIR_UP, 13, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   rows and take the place of all before at SECRETS_END */		\
 ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRET B forms: SECRET_FORM_BYTES each: u32 length, u32 hash of the	\
- *   first bytes, 32 bytes HMAC-SHA256 */				\
+ *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
 ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
@@ -261,7 +261,7 @@ enum { MANAGE_DRAIN = 1, MANAGE_RESUME = 2 };
 
 /* SECRET_SET: what to do; SECRET: how much a message holds */
 enum { SECRET_ADD = 1, SECRET_DELETE = 2 };
-#define SECRET_FORM_BYTES	40
+#define SECRET_FORM_BYTES	44
 #define SECRET_FORMS_MOST	300
 
 /* OPEN: what to make */

@@ -15,7 +15,7 @@
 #define SHAPE_DIGIT	0x02	/* the tail holds a digit: not a plain word */
 
 struct shape {
-	const char	*prefix;	/* '#' is a hexadecimal digit */
+	const char	*prefix;
 	uint8_t		 alphabet;	/* of `least` bytes behind it */
 	uint8_t		 rest;		/* of what follows those */
 	uint16_t	 least;
@@ -83,7 +83,6 @@ static const struct shape shapes[] = {
 	ROW("rk_prod_",		ALNUM,	 16, 0, STRIPE),
 	ROW("whsec_",		ALNUM,	 20, 0, STRIPE),
 	ROW("SG.",		DOTTED,	 60, 0, SENDGRID),
-	ROW("SK########",	HEX,	 24, SHAPE_EXACT, TWILIO),
 	ROW("hf_",		ALNUM,	 30, 0, API_KEY),
 	ROW("gsk_",		ALNUM,	 40, 0, API_KEY),
 	ROW("r8_",		ALNUM,	 37, 0, API_KEY),
@@ -115,7 +114,20 @@ static const struct secret_anchor words[] = {
 	{ "secret",	6, ANCHOR_NAME },
 	{ "pass",	4, ANCHOR_NAME },
 	{ "credential",	10, ANCHOR_NAME },
-	{ "key",	3, ANCHOR_NAME },
+	/* "key" alone is everywhere: what a secret's name has before it. */
+	{ "_key",	4, ANCHOR_NAME },
+	{ "-key",	4, ANCHOR_NAME },
+	{ ".key",	4, ANCHOR_NAME },
+	{ "ikey",	4, ANCHOR_NAME },	/* api */
+	{ "skey",	4, ANCHOR_NAME },	/* access */
+	{ "ekey",	4, ANCHOR_NAME },	/* private, service, license */
+	{ "tkey",	4, ANCHOR_NAME },	/* secret, client, account */
+	{ "gkey",	4, ANCHOR_NAME },	/* signing */
+	{ "nkey",	4, ANCHOR_NAME },	/* encryption, admin, session */
+	{ "hkey",	4, ANCHOR_NAME },	/* auth */
+	{ "rkey",	4, ANCHOR_NAME },	/* master */
+	{ "ykey",	4, ANCHOR_NAME },	/* deploy */
+	{ "pkey",	4, ANCHOR_NAME },	/* app */
 	{ "auth",	4, ANCHOR_NAME },
 	{ "pwd",	3, ANCHOR_NAME },
 	{ "_pat",	4, ANCHOR_NAME },
@@ -129,8 +141,7 @@ static const struct secret_anchor words[] = {
 
 static const char *const kinds[SECRET_KINDS] = {
 	"anthropic", "openai", "xai", "google", "aws", "github", "gitlab",
-	"slack", "npm", "pypi", "stripe", "sendgrid", "twilio", "api-key",
-	"jwt", "private-key", "bearer", "basic", "password", "token",
+	"slack", "npm", "pypi", "stripe", "sendgrid", "api-key", "jwt", "private-key", "bearer", "basic", "password", "token",
 	"secret", "key", "url-password", "registered"
 };
 
@@ -142,29 +153,35 @@ secret_kind_name(unsigned kind)
 
 /* ---- alphabets ---- */
 
+/* A bit for each alphabet that a byte is in. */
+static uint8_t	alphabets[256];
+
+static void
+init(void)
+{
+	static const char extra[REST_BASE64 + 1][5] = {
+		[REST_WORD] = "_", [REST_URLSAFE] = "_-",
+		[REST_DOTTED] = "_-.", [REST_BASE64] = "+/="
+	};
+	unsigned c, rest;
+
+	for (rest = REST_ALNUM; rest <= REST_BASE64; rest++)
+		for (c = 1; c < 128; c++)
+			if (strchr(extra[rest], (int)c) != NULL ||
+			    (c >= '0' && c <= '9') || (c >= 'A' && c <=
+			    (rest == REST_HEX ? 'F' : 'Z')) ||
+			    (rest != REST_UPPER && c >= 'a' && c <=
+			    (rest == REST_HEX ? 'f' : 'z')))
+				alphabets[c] |= (uint8_t)
+				    (1U << (rest - REST_ALNUM));
+}
+
 static int
 in_alphabet(uint8_t alphabet, unsigned char c)
 {
-	int alnum = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	    (c >= 'a' && c <= 'z');
-
-	switch (alphabet) {
-	case REST_ALNUM:
-		return (alnum);
-	case REST_UPPER:
-		return (alnum && c < 'a');
-	case REST_HEX:
-		return (alnum && ((c | 0x20) <= 'f'));
-	case REST_WORD:
-		return (alnum || c == '_');
-	case REST_URLSAFE:
-		return (alnum || c == '_' || c == '-');
-	case REST_DOTTED:
-		return (alnum || c == '_' || c == '-' || c == '.');
-	case REST_BASE64:
-		return (alnum || c == '+' || c == '/' || c == '=');
-	}
-	return (0);
+	if (alphabets['a'] == 0)
+		init();
+	return (alphabets[c] >> (alphabet - REST_ALNUM) & 1);
 }
 
 size_t
@@ -176,18 +193,6 @@ secret_run(uint8_t alphabet, const char *text, size_t left)
 		if (!in_alphabet(alphabet, (unsigned char)text[n]))
 			break;
 	return (n);
-}
-
-static int
-prefix_differs(const char *prefix, const char *text, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (prefix[i] == '#' ? !in_alphabet(REST_HEX,
-		    (unsigned char)text[i]) : prefix[i] != text[i])
-			return (1);
-	return (0);
 }
 
 static int
@@ -210,7 +215,7 @@ shape_at(const struct shape *shape, const char *text, size_t left, int final,
 {
 	size_t plen = strlen(shape->prefix), n, seen;
 
-	if (prefix_differs(shape->prefix, text, left < plen ? left : plen))
+	if (memcmp(shape->prefix, text, left < plen ? left : plen) != 0)
 		return (SECRET_NO);
 	if (left < plen)
 		return (final ? SECRET_NO : SECRET_MORE);
@@ -461,7 +466,7 @@ begins_key(const char *text, size_t n)
 	for (i = 0; i < NSHAPES; i++)
 		if (shapes[i].prefix[0] == *text &&
 		    n < strlen(shapes[i].prefix) &&
-		    !prefix_differs(shapes[i].prefix, text, n))
+		    memcmp(shapes[i].prefix, text, n) == 0)
 			return (1);
 	return (0);
 }

@@ -9,6 +9,22 @@
 
 #define BLOCK	64	/* of SHA-256 */
 
+uint32_t
+value_whole(const struct value_key *key, const uint8_t *p, size_t n)
+{
+	uint64_t h = key->mix[1] ^ n, x;
+
+	for (; n > 0; p += sizeof(x)) {
+		x = 0;
+		memcpy(&x, p, n < sizeof(x) ? n : sizeof(x));
+		h = (h ^ x) * (key->mix[0] | 1);
+		/* The upper half, which mixes more, to the lower. */
+		h ^= h >> 32;
+		n -= n < sizeof(x) ? n : sizeof(x);
+	}
+	return ((uint32_t)((h * (key->mix[1] | 1)) >> 40));
+}
+
 void
 value_mac(const struct value_key *key, const uint8_t *p, size_t n,
     uint8_t mac[VALUE_MAC])
@@ -38,7 +54,8 @@ value_form(const struct value_key *key, const uint8_t *p, size_t n,
     struct value_form *f)
 {
 	f->length = (uint32_t)n;
-	f->first = value_first(key, p);
+	f->first = value_first(key->mix[0], key->mix[1], p);
+	f->whole = value_whole(key, p, n);
 	value_mac(key, p, n, f->mac);
 }
 

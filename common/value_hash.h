@@ -1,9 +1,11 @@
 /*
  * How a registered value is known without being told: by the keyed hash of
- * its first bytes, which finds places where it may stand, and the HMAC of all
- * of it, which decides.  The keys are random and new with each policyd.
+ * its first bytes, which finds places where it may stand, a quick one of all
+ * of it, which passes over nearly all that are not it, and its HMAC, which
+ * decides.  The keys are random and new with each policyd.
  *
- * The first hash has 24 bits, so that it says little about those bytes.
+ * The quick ones have 24 bits, so that they say little; the second is of the
+ * whole, so that no part of a value can be sought by itself.
  */
 #ifndef MYELIN_VALUE_HASH_H
 #define MYELIN_VALUE_HASH_H
@@ -30,22 +32,21 @@ struct value_key {
 struct value_form {
 	uint32_t	 length;
 	uint32_t	 first;		/* hash of the first VALUE_WINDOW */
+	uint32_t	 whole;		/* quick hash of it all */
 	uint8_t		 mac[VALUE_MAC];
 };
 
-/* One byte after the other moves the window; it costs a multiplication. */
+/* The window moves byte by byte: it costs a multiplication. */
 static inline uint32_t
-value_first(const struct value_key *key, const uint8_t *p)
+value_first(uint64_t mix, uint64_t by, const uint8_t *p)
 {
 	uint64_t x;
 
 	memcpy(&x, p, sizeof(x));
-	x = (x ^ key->mix[0]) * (key->mix[1] | 1);
-	/* The lower half of a product mixes less than the upper. */
-	x ^= x >> 32;
-	return ((uint32_t)((x * (key->mix[0] | 1)) >> 40));
+	return ((uint32_t)(((x ^ mix) * (by | 1)) >> 40));
 }
 
+uint32_t value_whole(const struct value_key *, const uint8_t *, size_t);
 void	value_mac(const struct value_key *, const uint8_t *, size_t,
 	    uint8_t mac[VALUE_MAC]);
 /* Of one form; it is at least VALUE_WINDOW bytes long. */

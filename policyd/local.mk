@@ -51,6 +51,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
+	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store
 check_PROGRAMS += $(POLICYD_TESTS)
 
@@ -102,6 +103,11 @@ tests_unit_check_policyd_peer_SOURCES = tests/unit/check_policyd_peer.c \
 tests_unit_check_policyd_peer_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_policyd_peer_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_secrets_SOURCES = \
+	tests/unit/check_policyd_secrets.c tests/unit/unit.h
+tests_unit_check_policyd_secrets_CPPFLAGS = \
+	$(policyd_libpolicyd_a_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_policyd_secrets_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
 	tests/unit/unit.h
 tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \

@@ -197,6 +197,7 @@ tell_secret(struct telling *t, const struct secret *s)
 		p = t->forms + t->n++ * SECRET_FORM_BYTES;
 		p = put_le32(p, forms[i].length);
 		p = put_le32(p, forms[i].first);
+		p = put_le32(p, forms[i].whole);
 		memcpy(p, forms[i].mac, VALUE_MAC);
 	}
 	t->all += n;

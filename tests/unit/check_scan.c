@@ -186,7 +186,6 @@ static const struct {
 	{ "sk" "_live_%24a", "", "stripe", "" },
 	{ "rk" "_test_%24a", "", "stripe", "" },
 	{ "SG" ".%22a.%43a", "", "sendgrid", "" },
-	{ "SK" "%32h", "", "twilio", "" },
 	{ "hf" "_%34a", "", "api-key", "" },
 	{ "ey" "J%20a.eyJ%40a.%43a", "", "jwt", "" },
 	{ "-----BEGIN " "RSA PRIVATE KEY-----\n%64b\n%64b\n%40b==\n"

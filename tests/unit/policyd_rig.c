@@ -73,8 +73,8 @@ rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 	enc_free(e);
 }
 
-int
-rig_recv(int fd, int ms, struct got *g)
+static int
+recv_any(int fd, int ms, struct got *g)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	char control[CMSG_SPACE(sizeof(int) * 16)];
@@ -103,6 +103,19 @@ rig_recv(int fd, int ms, struct got *g)
 	memcpy(g->data, packet + 8, (size_t)n - 8);
 	dec_init(&g->d, g->data, (size_t)n - 8);
 	return (1);
+}
+
+/* Registered secrets, which an apid is told first, are passed over. */
+int
+rig_recv(int fd, int ms, struct got *g)
+{
+	int n;
+
+	do
+		n = recv_any(fd, ms, g);
+	while (n == 1 && (g->type == MSG_SECRETS || g->type == MSG_SECRET ||
+	    g->type == MSG_SECRETS_END));
+	return (n);
 }
 
 void
