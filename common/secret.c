@@ -26,7 +26,8 @@ struct shape {
 #define ROW(prefix, a, least, flags, kind)	\
 	{ prefix, REST_##a, REST_##a, least, flags, SECRET_##kind }
 
-/* A longer prefix stands before a shorter one of the same beginning. */
+/* A longer prefix stands before a shorter one of the same beginning; of one
+ * prefix, the row that is surer without a digit. */
 static const struct shape shapes[] = {
 	ROW("sk-ant-",		URLSAFE, 16, 0, ANTHROPIC),
 	ROW("sk-proj-",		URLSAFE, 16, 0, OPENAI),
@@ -64,10 +65,12 @@ static const struct shape shapes[] = {
 	ROW("glffct-",		URLSAFE, 20, 0, GITLAB),
 	ROW("GR1348941",	URLSAFE, 20, 0, GITLAB),
 	{ "xoxe.xox", REST_ALNUM, REST_URLSAFE, 1, 0, SECRET_SLACK },
+	ROW("bedrock-api-key-",	BASE64,	 20, 0, AWS),
+	ROW("_gitlab_session=",	ALNUM,	 32, SHAPE_EXACT, GITLAB),
 	ROW("xoxb-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
 	ROW("xoxp-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
-	ROW("xoxa-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
-	ROW("xoxr-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
+	ROW("xoxa-",		URLSAFE, 8, 0, SLACK),
+	ROW("xoxr-",		URLSAFE, 8, 0, SLACK),
 	ROW("xoxs-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
 	ROW("xoxo-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
 	ROW("xoxe-",		URLSAFE, 10, SHAPE_DIGIT, SLACK),
@@ -76,11 +79,17 @@ static const struct shape shapes[] = {
 	ROW("npm_",		ALNUM,	 36, SHAPE_EXACT, NPM),
 	ROW("pypi-AgE",		URLSAFE, 40, 0, PYPI),
 	ROW("sk_live_",		ALNUM,	 16, 0, STRIPE),
+	ROW("sk_live_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("sk_test_",		ALNUM,	 16, 0, STRIPE),
+	ROW("sk_test_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("sk_prod_",		ALNUM,	 16, 0, STRIPE),
+	ROW("sk_prod_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("rk_live_",		ALNUM,	 16, 0, STRIPE),
+	ROW("rk_live_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("rk_test_",		ALNUM,	 16, 0, STRIPE),
+	ROW("rk_test_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("rk_prod_",		ALNUM,	 16, 0, STRIPE),
+	ROW("rk_prod_",		ALNUM,	 10, SHAPE_DIGIT, STRIPE),
 	ROW("whsec_",		ALNUM,	 20, 0, STRIPE),
 	ROW("SG.",		DOTTED,	 60, 0, SENDGRID),
 	ROW("hf_",		ALNUM,	 30, 0, API_KEY),

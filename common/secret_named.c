@@ -31,6 +31,7 @@ struct reading {
 	uint8_t		 rest;
 	uint8_t		 kind;
 	int		 tight;		/* no blank beside the separator */
+	int		 compared;	/* == */
 };
 
 /* Last words that make a name one of a property of a secret. */
@@ -48,7 +49,7 @@ static const char *const placeholders[] = {
 	"true", "false", "null", "none", "nil", "undefined", "string", "str",
 	"text", "bool", "boolean", "number", "integer", "bytes", "object",
 	"required", "optional", "default", "uint8array", "buffer", "varchar",
-	"unknown", "empty", "redacted", "hidden", "masked", "changeme",
+	"unknown", "empty", "utf8string", "redacted", "hidden", "masked", "changeme",
 	"example", "placeholder", "todo", "prompt", "stdin", "file",
 	"basic", "bearer", "digest", "oauth", "oauth2", "openid", "hmac",
 	"sha256", "ed25519", "base64", "https", "disabled", "enabled",
@@ -203,6 +204,7 @@ separator(struct reading *r)
 		if (r->sep == ':' && (here(r, 0) == ':' || here(r, 0) == '/'))
 			return (SECRET_NO);
 		if (here(r, 0) == '=' || here(r, 0) == '>') {
+			r->compared = r->sep == '=' && here(r, 0) == '=';
 			r->i++;
 			r->tight = 0;
 		}
@@ -222,17 +224,19 @@ separator(struct reading *r)
 static enum secret_answer
 scheme(struct reading *r)
 {
-	static const char *const schemes[] = { "Bearer ", "Basic ", "Token " };
+	static const char *const schemes[] = { "Bearer", "Basic", "Token" };
 	const char *p = (const char *)r->v->p + r->i;
 	size_t left = r->v->len - r->i, len, i;
 
 	for (i = 0; i < NITEMS(schemes); i++) {
 		len = strlen(schemes[i]);
-		if (left < len) {
+		if (left <= len) {
 			if (strncasecmp(p, schemes[i], left) == 0)
 				return (SECRET_MORE);
-		} else if (strncasecmp(p, schemes[i], len) == 0) {
+		} else if (strncasecmp(p, schemes[i], len) == 0 &&
+		    (p[len] == ' ' || p[len] == '\t')) {
 			r->i += len;
+			r->i += blanks(r);
 			r->kind = i == 0 ? SECRET_BEARER :
 			    i == 1 ? SECRET_BASIC : SECRET_TOKEN;
 			return (SECRET_YES);
@@ -279,6 +283,7 @@ opening(struct reading *r)
 
 struct letters {
 	size_t	upper, lower, digit, blank, other;
+	size_t	turns;		/* from one of the first three to another */
 	int	same;		/* all one and the same */
 	int	version;	/* "^1.2.3" */
 };
@@ -287,6 +292,7 @@ static struct letters
 letters(const char *p, size_t len)
 {
 	struct letters l = { .same = 1, .version = 1 };
+	const size_t *before = NULL, *kind;
 	size_t i;
 
 	for (i = 0; i < len; i++) {
@@ -295,25 +301,38 @@ letters(const char *p, size_t len)
 		l.same = l.same && p[i] == p[0];
 		l.version = l.version && strchr("0123456789.^~>=<xX*-+v ",
 		    p[i]) != NULL && c != '\0';
+		kind = NULL;
 		if (c >= 'A' && c <= 'Z')
-			l.upper++;
+			kind = &l.upper;
 		else if (c >= 'a' && c <= 'z')
-			l.lower++;
+			kind = &l.lower;
 		else if (c >= '0' && c <= '9')
-			l.digit++;
+			kind = &l.digit;
 		else if (c == ' ' || c == '\t')
 			l.blank++;
 		else if (c != '_' && c != '-' && c != '.')
 			l.other++;
+		l.upper += kind == &l.upper;
+		l.lower += kind == &l.lower;
+		l.digit += kind == &l.digit;
+		l.turns += kind != NULL && before != NULL && kind != before;
+		before = kind != NULL ? kind : before;
 	}
 	return (l);
+}
+
+/* Names turn at the beginning of a word, what dice made all the time. */
+static int
+is_random(const struct letters *l, size_t len)
+{
+	return (len >= 10 && l->turns * 100 >= len * 40);
 }
 
 static int
 stands_in(const char *p, size_t len)
 {
 	/* $VAR, ${VAR}, {{ value }}, <token>, %s, *** and our own marker. */
-	if (strchr("${<*[(", p[0]) != NULL ||
+	if (strchr("${<*[(^@", p[0]) != NULL ||
 	    (p[0] == '%' && len > 1 && strchr("s({v", p[1]) != NULL))
 		return (1);
 	if (len > 4 && (strncasecmp(p, "your", 4) == 0 ||
@@ -324,27 +343,54 @@ stands_in(const char *p, size_t len)
 
 /* Words alone: of a secret only where people choose them. */
 static int
-words_are_secret(const struct reading *r, const char *p, size_t len,
-    const struct letters *l)
+words_are_secret(const struct reading *r, const char *p, size_t len)
 {
 	char next = here(r, 0);
 	int chosen = r->kind == SECRET_PASSWORD || r->kind == SECRET_SECRET;
 
 	if (memchr(p, '.', len) != NULL || redact_secret_name(p, len))
 		return (0);
-	if (!chosen)
-		return (len >= 16 && l->upper > 1 && l->lower > 1 &&
-		    memchr(p, '_', len) == NULL && (r->quote != '\0' ||
-		    r->tight));
-	if (len < 6)
+	if (!chosen || len < 6)
 		return (0);
 	if (r->quote != '\0')
 		return (1);
-	/* A word without quotes is a variable more often than not. */
+	/* A word without quotes is a variable more often than not, or prose
+	 * that goes on. */
 	if (!r->tight || strchr(",)", next) != NULL)
 		return (next == '\0');
-	return (r->sep == '=' || r->sep == '>' ||
+	if (r->sep != ':')
+		return (1);
+	return (memchr(p, '_', len) == NULL && (next == '\n' ||
+	    next == '\r' || next == '\0' || next == '\\') &&
 	    !(p[0] >= 'A' && p[0] <= 'Z'));
+}
+
+/*
+ * Letters and digits, as a variable's name or a type's has them.  Of a token
+ * or key more is asked for than of what people choose.
+ */
+static int
+code_like(const struct reading *r, const char *p, size_t len,
+    const struct letters *l)
+{
+	int chosen = r->kind == SECRET_PASSWORD || r->kind == SECRET_SECRET;
+	int joined = memchr(p, '_', len) != NULL ||
+	    memchr(p, '.', len) != NULL;
+
+	if (p[len - 1] == ':' || memmem(p, len, "%s", 2) != NULL)
+		return (1);
+	if (is_random(l, len))
+		return (0);
+	/* No token has no digit; a path has none either. */
+	if (l->digit == 0 && (!chosen || (r->quote == '\0' &&
+	    memchr(p, '/', len) != NULL)))
+		return (1);
+	if (r->quote != '\0' || l->other > 0)
+		return (0);
+	if (joined && (r->sep == ':' || !r->tight) && l->digit < 5)
+		return (1);
+	return (!chosen && l->digit < 4 && (l->upper == 0 || l->lower == 0 ||
+	    joined));
 }
 
 static int
@@ -361,7 +407,9 @@ looks_secret(const struct reading *r)
 	l = letters(p, len);
 	if (l.same)
 		return (0);
-	if (r->quote == '\0' && (next == '(' || next == '[' ||
+	if (r->sep == '>' && next != '<' && next != '\0')
+		return (0);
+	if (r->quote == '\0' && (r->compared || next == '(' || next == '[' ||
 	    next == '{' || (next == '<' && r->sep != '>')))
 		return (0);
 	if (l.blank > 0)
@@ -372,17 +420,15 @@ looks_secret(const struct reading *r)
 		    (r->quote != '\0' || r->tight));
 	if (l.version)
 		return (0);
-	if (l.digit == 0 && l.other == 0)
-		return (words_are_secret(r, p, len, &l));
+	if (l.digit == 0 && l.other == 0 && !is_random(&l, len))
+		return (words_are_secret(r, p, len));
 	/* Paths and URLs have rows of their own. */
 	if (p[0] == '/' || p[0] == '~' || strncmp(p, "./", 2) == 0 ||
 	    holds(p, len, "://"))
 		return (0);
 	if (l.other == 0 && redact_secret_name(p, len))
 		return (0);
-	/* A comparison, a sum: x.y != z1. */
-	if (r->quote == '\0' && l.digit == 0 &&
-	    strchr("=!+|/", p[len - 1]) != NULL && !r->tight)
+	if (code_like(r, p, len, &l))
 		return (0);
 	return (len >= (chosen ? 4 : 8));
 }
@@ -477,7 +523,7 @@ is_user_and_password(const char *p, size_t len)
 			continue;
 		have -= 8;
 		byte = bits >> have & 0xff;
-		if (byte < ' ' || byte == 0x7f)
+		if (byte < ' ' || byte > '~')
 			return (0);
 		colon |= byte == ':';
 	}
@@ -543,8 +589,9 @@ secret_url_at(const struct secret_view *v, struct secret_match *m)
 		return (most < v->at + URL_MOST ?
 		    more(&r, m, colon > 0 ? colon + 1 : v->len, 1) :
 		    SECRET_NO);
-	if (colon == 0 || i - colon < 2 ||
-	    strchr("${*[", p[colon + 1]) != NULL)
+	if (colon == 0 || i - colon < 4 || p[v->at + 3] == '[' ||
+	    strchr("${*[%", p[colon + 1]) != NULL ||
+	    redact_secret_name((const char *)p + colon + 1, i - colon - 1))
 		return (SECRET_NO);
 	/* No port, so there will be an @. */
 	if (i == most && letters((const char *)p + colon + 1,
