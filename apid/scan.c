@@ -569,7 +569,8 @@ scan_feed(struct scan *s, const uint8_t *region, size_t size, size_t fresh,
 	s->nspans = 0;
 	if (WITHOUT(stream_redact)) {
 		memset(r, 0, sizeof(*r));
-		r->upto = r->keep = size;
+		r->upto = size;
+		r->keep = size > 3 ? size - 3 : 0;
 		return (0);
 	}
 	hits_close_up(&s->anchors);

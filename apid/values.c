@@ -24,7 +24,7 @@ static struct table	*coming;
 int
 values_any(void)
 {
-	return (table != NULL && table->n > 0);
+	return (table != NULL && table->n > 0 && !WITHOUT(registered_values));
 }
 
 /* The first form of that hash, or NULL. */

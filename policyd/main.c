@@ -39,7 +39,10 @@ preload(void)
 	} while (seed == 0);
 	json_object_seed(seed);
 	processes_supervisor(getppid());
-	return (store_preload() == -1 ? -1 : secrets_preload());
+	if (store_preload() == -1 || secrets_preload() == -1)
+		return (-1);
+	log_set_mask(secrets_mask);
+	return (0);
 }
 
 static int

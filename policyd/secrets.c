@@ -136,12 +136,13 @@ seal(struct secret *s)
 
 	memset(&row, 0, sizeof(row));
 	strlcpy(row.name, s->name, sizeof(row.name));
-	strlcpy(row.key, seal_key_id(), sizeof(row.key));
+	strlcpy(row.key, seal_key_id() != NULL ? seal_key_id() : "",
+	    sizeof(row.key));
 	row.length = s->length;
 	row.registered = s->registered;
 	row.sealed = sealed;
 	row.sealed_size = s->length + SEAL_TAG;
-	if (WITHOUT(secrets_sealed)) {
+	if (WITHOUT(secrets_sealed) || WITHOUT(secrets_memory)) {
 		memset(sealed, 0, sizeof(sealed));
 		memcpy(sealed, s->value, s->length);
 	} else if (seal_close(s->name, s->value, s->length, row.nonce,
@@ -226,6 +227,27 @@ secrets_tell(struct api *api)
 	channel_send(api->channel, m);
 }
 
+void
+secrets_mask(char *text, size_t size)
+{
+	static const char stars[] = "***";
+	const struct secret *s;
+	char *p, *end;
+
+	(void)size;
+	TAILQ_FOREACH(s, &secrets, entry) {
+		if (s->value == NULL || WITHOUT(registered_values))
+			continue;
+		while ((p = memmem(text, strlen(text), s->value,
+		    s->length)) != NULL) {
+			end = p + s->length;
+			memcpy(p, stars, sizeof(stars) - 1);
+			p += sizeof(stars) - 1;
+			memmove(p, end, strlen(end) + 1);
+		}
+	}
+}
+
 /* ---- words ---- */
 
 static json_t *
@@ -296,7 +318,7 @@ is_mask(const uint8_t *value, size_t n)
 		return (1);
 	for (i = 0; i < n && value[i] == '*'; i++)
 		;
-	return (i == n);
+	return (i == n && !WITHOUT(secret_mask));
 }
 
 static int
@@ -347,7 +369,8 @@ add(const struct reply_to *to, const struct peer *peer, const char *name,
 	struct refusal r;
 
 	s = keep(name, value, n, wall_us());
-	if (seal_key_id() != NULL) {
+	/* Without a key nothing is written, not even for a moment. */
+	if (seal_key_id() != NULL || WITHOUT(secrets_memory)) {
 		if (seal(s) == -1) {
 			drop(s);
 			refuse_later(&r, 503, "unavailable", 5, "the secret "

@@ -26,6 +26,12 @@ void	secrets_set(const struct reply_to *, const struct peer *,
 	    unsigned what, const char *name, const uint8_t *value, size_t n);
 /* QUERY_SECRETS: names, lengths and states. */
 json_t	*query_secrets(const struct query *, struct refusal *);
+/*
+ * Values that are registered become "***" in a text, which gets no longer:
+ * for the log and the audit log, which apid does not see.
+ */
+void	secrets_mask(char *text, size_t size);
+
 /* For status: {count, needs_reentry, store}. */
 json_t	*secrets_status(void);
 

@@ -255,6 +255,13 @@ class Registered(unittest.TestCase):
         audit = json.dumps(self.i.get("/v1/audit?limit=500",
                                       operator=True)[1])
         self.assertIn("secret.added", audit)
+        # a name that a denial repeats is in the audit log, less the value
+        self.i.request("POST", "/v1/sessions", {
+            "workspace": "/srv/" + value})
+        self.i.request("POST", "/v1/calls", {"tool": "exec", "args": {
+            "argv": [value], value: 1}, "wait_ms": 5000})
+        audit = json.dumps(self.i.get("/v1/audit?limit=500",
+                                      operator=True)[1])
         for text in (json.dumps(body), audit, self.i.log()):
             self.assertNotIn(value, text)
         for base, _, names in os.walk(self.i.state):
