@@ -162,8 +162,10 @@ secret_kind_name(unsigned kind)
 
 /* ---- alphabets ---- */
 
-/* A bit for each alphabet that a byte is in. */
+/* A bit for each alphabet that a byte is in, and one for what ends a value. */
 static uint8_t	alphabets[256];
+
+#define BARE_END	0x80
 
 static void
 init(void)
@@ -183,6 +185,9 @@ init(void)
 			    (rest == REST_HEX ? 'f' : 'z')))
 				alphabets[c] |= (uint8_t)
 				    (1U << (rest - REST_ALNUM));
+	for (c = 0; c < 128; c++)
+		if (c <= ' ' || strchr(SECRET_BARE_ENDS, (int)c) != NULL)
+			alphabets[c] |= BARE_END;
 }
 
 static int
@@ -603,7 +608,12 @@ secret_go_on(struct secret_going *g, const uint8_t *p, size_t len)
 	case REST_URL:
 		return (until(g, p, len, "@/?#\"'<>\\`"));
 	case REST_BARE:
-		return (until(g, p, len, SECRET_BARE_ENDS));
+		(void)in_alphabet(REST_ALNUM, 0);	/* the table is there */
+		for (n = 0; n < len && !(alphabets[p[n]] & BARE_END); n++)
+			;
+		if (n < len)
+			g->rest = REST_NONE;
+		return (n);
 	}
 	n = secret_run(g->rest, (const char *)p, len);
 	if (n < len)

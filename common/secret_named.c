@@ -15,7 +15,7 @@
 
 #define NAME_MOST	64	/* bytes of a name */
 #define BLANKS_MOST	16
-#define VALUE_MOST	256	/* bytes of a value that are looked at */
+#define VALUE_MOST	160	/* bytes of a value that are looked at */
 #define URL_MOST	512
 
 /* Where in the text a matcher is, and what it found so far. */
@@ -299,8 +299,9 @@ letters(const char *p, size_t len)
 		unsigned char c = (unsigned char)p[i];
 
 		l.same = l.same && p[i] == p[0];
-		l.version = l.version && strchr("0123456789.^~>=<xX*-+v ",
-		    p[i]) != NULL && c != '\0';
+		if (l.version)
+			l.version = c != '\0' && strchr(
+			    "0123456789.^~>=<xX*-+v ", c) != NULL;
 		kind = NULL;
 		if (c >= 'A' && c <= 'Z')
 			kind = &l.upper;
@@ -348,9 +349,8 @@ words_are_secret(const struct reading *r, const char *p, size_t len)
 	char next = here(r, 0);
 	int chosen = r->kind == SECRET_PASSWORD || r->kind == SECRET_SECRET;
 
-	if (memchr(p, '.', len) != NULL || redact_secret_name(p, len))
-		return (0);
-	if (!chosen || len < 6)
+	if (!chosen || len < 6 || memchr(p, '.', len) != NULL ||
+	    redact_secret_name(p, len))
 		return (0);
 	if (r->quote != '\0')
 		return (1);
@@ -426,9 +426,9 @@ looks_secret(const struct reading *r)
 	if (p[0] == '/' || p[0] == '~' || strncmp(p, "./", 2) == 0 ||
 	    holds(p, len, "://"))
 		return (0);
-	if (l.other == 0 && redact_secret_name(p, len))
-		return (0);
 	if (code_like(r, p, len, &l))
+		return (0);
+	if (l.other == 0 && redact_secret_name(p, len))
 		return (0);
 	return (len >= (chosen ? 4 : 8));
 }

@@ -549,13 +549,13 @@ START_TEST(test_linear)
 	for (i = 0; i < size; i++)
 		text[i] = unit[i % strlen(unit)];
 	start();
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	for (i = 0; i < size; i += step) {
 		feed(text + i, step, i + step == size);
 		stream.nout = 0;
 		ck_assert_uint_lt(stream.size, 16 * 1024);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	scan_free(stream.scan);
 	ck_assert_msg(b.tv_sec - a.tv_sec < 3, "\"%s\" took %ld s", unit,
 	    (long)(b.tv_sec - a.tv_sec));
