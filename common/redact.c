@@ -106,35 +106,38 @@ redact_has_key(const char *value)
  */
 enum place { ANYWHERE, LAST };
 
+#define WORD(word, place)	{ word, sizeof(word) - 1, place }
+
 static const struct {
 	const char	*word;
+	size_t		 len;
 	enum place	 place;
 } secret_words[] = {
-	{ "token", ANYWHERE },
-	{ "secret", ANYWHERE },
-	{ "secrets", ANYWHERE },
-	{ "password", ANYWHERE },
-	{ "passwd", ANYWHERE },
-	{ "passphrase", ANYWHERE },
-	{ "passcode", ANYWHERE },
-	{ "credential", ANYWHERE },
-	{ "credentials", ANYWHERE },
-	{ "apikey", ANYWHERE },
-	{ "privatekey", ANYWHERE },
-	{ "accesskey", ANYWHERE },
-	{ "secretkey", ANYWHERE },
-	{ "authtoken", ANYWHERE },
-	{ "accesstoken", ANYWHERE },
-	{ "refreshtoken", ANYWHERE },
-	{ "clientsecret", ANYWHERE },
-	{ "pgpassword", ANYWHERE },
-	{ "authorization", LAST },
-	{ "pwd", LAST },
-	{ "pass", LAST },
-	{ "auth", LAST },
-	{ "pat", LAST },
-	{ "cookie", LAST },
-	{ "apitoken", LAST },
+	WORD("token", ANYWHERE),
+	WORD("secret", ANYWHERE),
+	WORD("secrets", ANYWHERE),
+	WORD("password", ANYWHERE),
+	WORD("passwd", ANYWHERE),
+	WORD("passphrase", ANYWHERE),
+	WORD("passcode", ANYWHERE),
+	WORD("credential", ANYWHERE),
+	WORD("credentials", ANYWHERE),
+	WORD("apikey", ANYWHERE),
+	WORD("privatekey", ANYWHERE),
+	WORD("accesskey", ANYWHERE),
+	WORD("secretkey", ANYWHERE),
+	WORD("authtoken", ANYWHERE),
+	WORD("accesstoken", ANYWHERE),
+	WORD("refreshtoken", ANYWHERE),
+	WORD("clientsecret", ANYWHERE),
+	WORD("pgpassword", ANYWHERE),
+	WORD("authorization", LAST),
+	WORD("pwd", LAST),
+	WORD("pass", LAST),
+	WORD("auth", LAST),
+	WORD("pat", LAST),
+	WORD("cookie", LAST),
+	WORD("apitoken", LAST),
 };
 
 /* "..._KEY" is a secret's name only with one of these before it. */
@@ -199,8 +202,9 @@ word_secret(const struct word *word, enum place place)
 	size_t i;
 
 	for (i = 0; i < sizeof(secret_words) / sizeof(secret_words[0]); i++) {
-		if (secret_words[i].place == place &&
-		    word_is(word, secret_words[i].word))
+		if (secret_words[i].len == word->len &&
+		    secret_words[i].place == place &&
+		    strncasecmp(word->p, secret_words[i].word, word->len) == 0)
 			return (1);
 	}
 	return (0);

@@ -167,6 +167,9 @@ static uint8_t	alphabets[256];
 
 #define BARE_END	0x80
 
+/* The shapes by their first letters: which one follows, plus 1; 0: none. */
+static uint8_t	first_shape[256], next_shape[NSHAPES], prefix_size[NSHAPES];
+
 static void
 init(void)
 {
@@ -174,8 +177,14 @@ init(void)
 		[REST_WORD] = "_", [REST_URLSAFE] = "_-",
 		[REST_DOTTED] = "_-.", [REST_BASE64] = "+/="
 	};
-	unsigned c, rest;
+	unsigned c, rest, i;
 
+	for (i = NSHAPES; i > 0; i--) {
+		c = (unsigned char)shapes[i - 1].prefix[0];
+		next_shape[i - 1] = first_shape[c];
+		first_shape[c] = (uint8_t)i;
+		prefix_size[i - 1] = (uint8_t)strlen(shapes[i - 1].prefix);
+	}
 	for (rest = REST_ALNUM; rest <= REST_BASE64; rest++)
 		for (c = 1; c < 128; c++)
 			if (strchr(extra[rest], (int)c) != NULL ||
@@ -227,7 +236,7 @@ static enum secret_answer
 shape_at(const struct shape *shape, const char *text, size_t left, int final,
     size_t *length)
 {
-	size_t plen = strlen(shape->prefix), n, seen;
+	size_t plen = prefix_size[shape - shapes], n, seen;
 
 	if (memcmp(shape->prefix, text, left < plen ? left : plen) != 0)
 		return (SECRET_NO);
@@ -376,6 +385,7 @@ key_at(const char *text, size_t left, int final, struct secret_match *m,
 	enum secret_answer a = SECRET_NO;
 	size_t i;
 
+	(void)in_alphabet(REST_ALNUM, 0);	/* the tables are there */
 	m->rest = REST_DOTTED;
 	m->kind = SECRET_JWT;
 	if (left >= 3 && memcmp(text, jwt_prefix, 3) == 0)
@@ -384,9 +394,9 @@ key_at(const char *text, size_t left, int final, struct secret_match *m,
 	m->kind = SECRET_PRIVATE_KEY;
 	if (*text == '-')
 		return (pem_at(text, left, final, length));
-	for (i = 0; i < NSHAPES && a == SECRET_NO; i++) {
-		if (shapes[i].prefix[0] != *text)
-			continue;
+	for (i = first_shape[(unsigned char)*text]; i > 0 && a == SECRET_NO;
+	    i = next_shape[i]) {
+		i--;
 		a = shape_at(&shapes[i], text, left, final, length);
 		m->kind = shapes[i].kind;
 		m->rest = shapes[i].flags & SHAPE_EXACT ? REST_NONE :
@@ -477,10 +487,10 @@ begins_key(const char *text, size_t n)
 	if ((n < sizeof(jwt_prefix) && memcmp(text, jwt_prefix, n) == 0) ||
 	    (n < sizeof(pem_prefix) && memcmp(text, pem_prefix, n) == 0))
 		return (1);
-	for (i = 0; i < NSHAPES; i++)
-		if (shapes[i].prefix[0] == *text &&
-		    n < strlen(shapes[i].prefix) &&
-		    memcmp(shapes[i].prefix, text, n) == 0)
+	for (i = first_shape[(unsigned char)*text]; i > 0;
+	    i = next_shape[i - 1])
+		if (n < prefix_size[i - 1] &&
+		    memcmp(shapes[i - 1].prefix, text, n) == 0)
 			return (1);
 	return (0);
 }
@@ -490,6 +500,7 @@ secret_tail(const uint8_t *p, size_t len)
 {
 	size_t n = len < SECRET_ANCHOR_MAX ? len : SECRET_ANCHOR_MAX;
 
+	(void)in_alphabet(REST_ALNUM, 0);	/* the tables are there */
 	for (; n > 0; n--)
 		if (begins_key((const char *)p + len - n, n) &&
 		    secret_may_start(p, len - n))

@@ -70,8 +70,11 @@ one_of(const char *const *list, size_t n, const char *p, size_t len)
 {
 	size_t i;
 
+	if (len == 0)
+		return (0);
 	for (i = 0; i < n; i++)
-		if (strlen(list[i]) == len &&
+		if ((list[i][0] | 0x20) == (p[0] | 0x20) &&
+		    strlen(list[i]) == len &&
 		    strncasecmp(list[i], p, len) == 0)
 			return (1);
 	return (0);
