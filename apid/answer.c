@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clean.h"
 #include "conn_internal.h"
 #include "json.h"
 #include "log.h"
@@ -147,6 +148,7 @@ put_error(struct conn *c, enum api_error e, unsigned retry, const char *fmt,
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	(void)snprintf(id, sizeof(id), "r-%016llx",
 	    (unsigned long long)id_random64());
+	clean_words(why, sizeof(why));
 	make_ascii(why);
 	if (c->dress != NULL) {
 		put_dressed(c, e, retry, why);

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "clean.h"
 #include "conn.h"
 #include "filter.h"
+#include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "scan.h"
 #include "slice.h"
 #include "text.h"
 #include "tools.h"
@@ -32,6 +35,9 @@ apid_preload(void)
 	mallopt(M_TRIM_THRESHOLD, MMAP_FROM);
 	mallopt(M_ARENA_MAX, 1);
 	text_init();
+	if (scan_init() == -1)
+		return (-1);
+	log_set_mask(clean_words);
 	return (0);
 }
 

@@ -99,6 +99,7 @@ make_call(struct conn *c, const struct request *q,
 	call->block = q->block;
 	call->sink = sink;
 	call->pty = q->pty;
+	call->strip = q->strip;
 	call->since = call_now();
 	call->transcript = -1;
 	call->arguments_size = q->arguments_size;

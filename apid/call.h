@@ -20,8 +20,10 @@ struct feed;
 struct reader;
 struct request;
 struct mcp;
+struct scan;
 struct session;
 struct stream_sink;
+struct strip;
 struct waiter;
 
 enum call_state {
@@ -39,9 +41,16 @@ struct output {
 	int		 fd;		/* -1: at its end */
 	struct event	*ev;
 	int		 paused;	/* flow "block": the ring is full */
+	struct scan	*scan;
+	struct strip	*strip;		/* NULL: as it comes */
+	struct event	*idle;		/* what is held is to go out */
 	struct chunk	*chunk;		/* being filled */
-	uint32_t	 held;		/* bytes of a character not whole yet */
+	uint32_t	 held;		/* bytes at its end, for the scanner */
+	uint32_t	 gone;		/* of those, went out */
+	int		 broken;	/* nothing more may go out */
+	uint64_t	 came;		/* bytes of the program's */
 	uint64_t	 told;		/* bytes that are in events */
+	uint64_t	 redacted;	/* secrets, once it is at its end */
 };
 
 /* How the one consumer of flow "block" fares. */
@@ -78,6 +87,7 @@ struct call {
 	int			 stopped;
 	int			 block;
 	int			 pty;		/* it has a terminal */
+	int			 strip;
 	enum consumer		 consumer_state;
 	struct reader		*consumer;
 	TAILQ_HEAD(, reader)	 readers;

@@ -92,6 +92,7 @@ struct conn {
 	const struct route	*route;
 	char			 id[ID_SIZE];	/* the one in its path, or "" */
 	const char		*rest;		/* of the path, after that */
+	char			 name[NAME_BYTES_MAX];	/* the same */
 	char			*body;
 	size_t			 body_size;
 	uint64_t		 body_left;	/* not read yet */

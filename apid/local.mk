@@ -9,6 +9,7 @@ apid_libapid_a_SOURCES = \
 	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
+	apid/clean.c apid/clean.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
@@ -36,19 +37,23 @@ apid_libapid_a_SOURCES = \
 	apid/route_calls.c \
 	apid/route_manage.c \
 	apid/route_query.c \
+	apid/route_secrets.c \
 	apid/routes.c apid/routes.h \
+	apid/scan.c apid/scan.h \
 	apid/seal.c apid/seal.h \
 	apid/shown.c apid/shown.h \
 	apid/stream.c apid/stream.h \
+	apid/strip.c apid/strip.h \
 	apid/text.c apid/text.h \
 	apid/tools.c apid/tools.h \
-	apid/transcript.c apid/transcript.h
+	apid/transcript.c apid/transcript.h \
+	apid/values.c apid/values.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(JANSSON_CFLAGS) $(LIBMD_CFLAGS)
+	$(JANSSON_CFLAGS) $(HS_CFLAGS) $(LIBMD_CFLAGS)
 
 apid_apid_SOURCES = apid/apid.c
 apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
-apid_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
+apid_apid_LDADD = $(APID_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 dist_man_MANS += man/myelin-api.7
@@ -62,12 +67,19 @@ tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
 tests_fake_policyd_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 APID_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) -I$(top_srcdir)/apid
-APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
+APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) $(HS_LIBS) \
+	$(LIBMD_LIBS)
+
+check_PROGRAMS += tests/bench/scan
+tests_bench_scan_SOURCES = tests/bench/scan.c
+tests_bench_scan_CPPFLAGS = $(APID_CPPFLAGS)
+tests_bench_scan_LDADD = $(APID_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
-	tests/unit/check_apid_files tests/unit/check_mcp
+	tests/unit/check_apid_files tests/unit/check_mcp \
+	tests/unit/check_scan tests/unit/check_strip
 tests_unit_check_apid_files_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_files_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_http_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
@@ -80,11 +92,16 @@ tests_unit_check_apid_request_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_request_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_mcp_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_mcp_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_scan_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_scan_LDADD = $(APID_LIBS) $(CHECK_LIBS)
+tests_unit_check_strip_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_strip_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
-	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp
+	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp \
+	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip
 tests_fuzz_fuzz_result_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_result_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_result_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -100,9 +117,15 @@ tests_fuzz_fuzz_json_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_mcp_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_mcp_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_mcp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_strip_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_strip_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_strip_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_scan_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_scan_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_scan_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
 EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
-	tests/fuzz/corpus/mcp
+	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip

@@ -1,6 +1,8 @@
 /*
- * Reading a call's pipes: each read becomes one event and a part of what is
- * kept.  A character that a read cuts waits for its rest.
+ * Reading a call's pipes: each read, without its secrets and, where that is
+ * asked for, its terminal noise, becomes one event and a part of what is
+ * kept.  A character that a read cuts waits for its rest, and so does what
+ * may become a secret.
  */
 #include <event2/event.h>
 #include <sys/ioctl.h>
@@ -16,15 +18,19 @@
 #include "output.h"
 #include "policy.h"
 #include "proc.h"
+#include "scan.h"
 #include "stream.h"
+#include "strip.h"
 #include "text.h"
 #include "without.h"
 
 #define PIPE_BYTES	(128 * 1024)	/* of stdout, while the call runs */
 #define READ_BURST	4		/* reads before others get their turn */
 #define ROOM_MIN	4096		/* a chunk with less is left as it is */
+#define STRIP_READ	(32 * 1024)	/* a read whose noise is taken out */
 
 static void	on_readable(evutil_socket_t, short, void *);
+static void	on_idle(evutil_socket_t, short, void *);
 
 int
 output_start(struct output *o, struct call *call, int stream, int fd)
@@ -34,7 +40,12 @@ output_start(struct output *o, struct call *call, int stream, int fd)
 	o->fd = fd;
 	o->ev = event_new(proc_base(), fd, EV_READ | EV_PERSIST,
 	    on_readable, o);
-	return (o->ev == NULL ? -1 : 0);
+	o->idle = evtimer_new(proc_base(), on_idle, o);
+	o->scan = scan_new();
+	if (call->strip)
+		o->strip = strip_new();
+	return (o->ev == NULL || o->idle == NULL || o->scan == NULL ||
+	    (call->strip && o->strip == NULL) ? -1 : 0);
 }
 
 void
@@ -85,20 +96,20 @@ make_room(struct call *call)
 	return (1);
 }
 
-/* A chunk with room for what is in the pipe, the held bytes in front. */
+/*
+ * A chunk with room for n bytes (0: it isn't known how many), or, unless it
+ * must have all of it, for a good part of them; the held ones in front.
+ */
 static struct chunk *
-make_chunk(struct output *o)
+make_chunk(struct output *o, size_t n, int all)
 {
 	struct chunk *c = o->chunk, *fresh;
-	size_t cap;
-	int there = 0;
+	size_t cap = o->held + (n > 0 ? n : CHUNK_MIN);
 
-	(void)ioctl(o->fd, FIONREAD, &there);
-	cap = there > 0 ? (size_t)there + o->held : CHUNK_MIN;
-	if (c != NULL && (c->cap - c->used >= ROOM_MIN ||
-	    c->cap - c->used >= cap))
+	if (c != NULL && ((n > 0 && c->cap - c->used >= n) ||
+	    (!all && c->cap - c->used >= ROOM_MIN)))
 		return (c);
-	if (cap > CHUNK_MAX)
+	if (!all && cap > CHUNK_MAX)
 		cap = CHUNK_MAX;
 	if (cap < CHUNK_MIN)
 		cap = CHUNK_MIN;
@@ -114,12 +125,11 @@ make_chunk(struct output *o)
 
 /* ---- events ---- */
 
-/* The len bytes before the last `left` of the chunk are an event. */
+/* len bytes of the chunk are an event, and kept. */
 static void
-emit(struct output *o, uint32_t len, uint32_t left,
+emit(struct output *o, struct chunk *c, uint32_t off, uint32_t len,
     const struct text_scan *scan)
 {
-	struct chunk *c = o->chunk;
 	struct event_row row;
 
 	memset(&row, 0, sizeof(row));
@@ -127,39 +137,133 @@ emit(struct output *o, uint32_t len, uint32_t left,
 	row.stream = (uint8_t)o->stream;
 	row.base64 = !scan->valid;
 	row.chunk = chunk_ref(c);
-	row.off = c->used - left - len;
+	row.off = off;
 	row.len = len;
 	row.coded = (uint32_t)(scan->valid ? scan->escaped :
 	    base64_size(len));
 	row.seq = o->told;
 	o->told += len;
+	call_keep(o->call, o->stream, c, off, len);
 	call_announce(o->call, &row);
 }
 
-/* n bytes more are in the chunk, behind those that are held. */
-static void
-take(struct output *o, uint32_t n)
+/* All of it but a character that is not whole yet; returns its bytes. */
+static uint32_t
+emit_text(struct output *o, struct chunk *c, uint32_t off, uint32_t len,
+    int final)
 {
-	struct chunk *c = o->chunk;
 	struct text_scan scan;
-	uint32_t len = o->held + n;
 
-	/* Its first byte may be here before policyd's word is. */
-	call_started(o->call);
-	c->used += n;
-	call_keep(o->call, o->stream, c, c->used - n, n);
-	text_scan(c->data + c->used - len, len, &scan);
+	text_scan(c->data + off, len, &scan);
+	/* A character whose rest never comes is no text. */
+	if (final && scan.tail > 0) {
+		scan.valid = 0;
+		scan.tail = 0;
+	}
 	scan.escaped -= scan.tail;
-	o->held = (uint32_t)scan.tail;
-	if (len > o->held)
-		emit(o, len - o->held, o->held, &scan);
+	len -= (uint32_t)scan.tail;
+	if (len > 0)
+		emit(o, c, off, len, &scan);
+	return ((uint32_t)scan.tail);
+}
+
+/* The region's bytes from `from` on, markers in the place of secrets. */
+static struct chunk *
+rewrite(const uint8_t *region, size_t from, const struct scan_result *r)
+{
+	struct chunk *c;
+	size_t i;
+
+	c = chunk_new(r->upto - from + r->nspans * SCAN_MARKER);
+	if (c == NULL)
+		return (NULL);
+	for (i = 0; i < r->nspans; i++) {
+		const struct scan_span *s = &r->spans[i];
+
+		memcpy(c->data + c->used, region + from, s->start - from);
+		c->used += (uint32_t)(s->start - from);
+		if (!s->quiet)
+			c->used += (uint32_t)scan_marker((char *)c->data +
+			    c->used, s->kind);
+		from = s->end;
+	}
+	memcpy(c->data + c->used, region + from, r->upto - from);
+	c->used += (uint32_t)(r->upto - from);
+	return (c);
+}
+
+/*
+ * What the scanner let go of the region, which is the end of the chunk.
+ * o->gone bytes of it went out before.
+ */
+static int
+deliver(struct output *o, const struct scan_result *r, int final)
+{
+	struct chunk *c = o->chunk, *clean;
+	uint32_t region = c->used - o->held, upto = (uint32_t)r->upto, tail;
+
+	if (r->nspans == 0) {
+		tail = emit_text(o, c, region + o->gone, upto - o->gone,
+		    final);
+	} else {
+		clean = rewrite(c->data + region, o->gone, r);
+		if (clean == NULL)
+			return (-1);
+		tail = emit_text(o, clean, 0, clean->used, final);
+		chunk_unref(clean);
+	}
+	o->gone = upto - tail - (uint32_t)r->keep;
+	o->held -= (uint32_t)r->keep;
+	return (0);
+}
+
+static void
+set_idle(struct output *o, unsigned ms)
+{
+	struct timeval tv = { .tv_usec = (suseconds_t)ms * 1000 };
+
+	if (ms > 0)
+		evtimer_add(o->idle, &tv);
+	else if (evtimer_pending(o->idle, NULL))
+		evtimer_del(o->idle);
+}
+
+/* n bytes more are in the chunk, behind those that are held. */
+static int
+take(struct output *o, uint32_t n, int final)
+{
+	struct scan_result r;
+
+	o->chunk->used += n;
+	o->held += n;
+	if (scan_feed(o->scan, o->chunk->data + o->chunk->used - o->held,
+	    o->held, n, final, &r) == -1 || deliver(o, &r, final) == -1)
+		return (-1);
+	set_idle(o, r.wait);
+	return (0);
+}
+
+/* Nothing came for a while: what is held goes out if it is no secret yet. */
+static void
+on_idle(evutil_socket_t fd, short what, void *arg)
+{
+	struct output *o = arg;
+	struct scan_result r;
+
+	(void)fd;
+	(void)what;
+	if (o->fd == -1 || o->chunk == NULL)
+		return;
+	if (scan_idle(o->scan, o->chunk->data + o->chunk->used - o->held,
+	    o->held, &r) == -1 || deliver(o, &r, 0) == -1)
+		log_warn("call %s: output", o->call->id);
 }
 
 static void
 check_killed(struct call *call)
 {
-	uint64_t total = call->kept.stream[STREAM_STDOUT].total +
-	    call->kept.stream[STREAM_STDERR].total +
+	uint64_t total = call->out[STREAM_STDOUT].came +
+	    call->out[STREAM_STDERR].came +
 	    (call->body != NULL ? call->body->total : 0);
 
 	if (call->stopped || call->state >= CALL_ENDED ||
@@ -196,46 +300,102 @@ read_result(struct output *o)
 static void
 end_result(struct output *o)
 {
+	struct chunk *c;
 	size_t size;
 	char *words = body_end(o->call->body, &size);
 
 	if (words == NULL)
 		return;
-	chunk_unref(o->chunk);
-	if ((o->chunk = chunk_new(size)) != NULL) {
-		memcpy(o->chunk->data, words, size);
-		take(o, (uint32_t)size);
+	if ((c = make_chunk(o, size, 1)) != NULL) {
+		memcpy(c->data + c->used, words, size);
+		if (take(o, (uint32_t)size, 0) == -1)
+			log_warn("call %s: output", o->call->id);
 	}
 	free(words);
 }
 
 static void
+let_go(struct output *o)
+{
+	if (o->ev != NULL)
+		event_free(o->ev);
+	if (o->idle != NULL)
+		event_free(o->idle);
+	if (o->fd != -1)
+		close(o->fd);
+	scan_free(o->scan);
+	strip_free(o->strip);
+	chunk_unref(o->chunk);
+	o->ev = NULL;
+	o->idle = NULL;
+	o->fd = -1;
+	o->scan = NULL;
+	o->strip = NULL;
+	o->chunk = NULL;
+}
+
+/* The stream ends: what is held is decided. */
+static int
+take_last(struct output *o)
+{
+	struct chunk *c;
+	uint32_t n = 0;
+
+	if (o->strip != NULL) {
+		if ((c = make_chunk(o, STRIP_LINE, 1)) == NULL)
+			return (-1);
+		n = (uint32_t)strip_end(o->strip, c->data + c->used);
+	}
+	return (o->chunk == NULL ? 0 : take(o, n, 1));
+}
+
+static void
 close_pipe(struct output *o)
 {
-	struct text_scan scan = { .valid = 0 };
-
 	if (o->fd == -1)
 		return;
 	if (is_result(o))
 		end_result(o);
-	/* A character whose rest never came is no text. */
-	if (o->held > 0)
-		emit(o, o->held, 0, &scan);
-	o->held = 0;
-	event_free(o->ev);
-	o->ev = NULL;
-	close(o->fd);
-	o->fd = -1;
-	chunk_unref(o->chunk);
-	o->chunk = NULL;
+	if (!o->broken && take_last(o) == -1)
+		log_warn("call %s: output", o->call->id);
+	o->redacted = scan_count(o->scan);
+	let_go(o);
+}
+
+/* Reads into the chunk; what read(2) says.  *n: bytes that are in it. */
+static ssize_t
+fill(struct output *o, uint32_t *n)
+{
+	static uint8_t raw[STRIP_READ];
+	struct chunk *c;
+	ssize_t got;
+	int there = 0;
+
+	if (o->strip != NULL) {
+		if ((got = read(o->fd, raw, sizeof(raw))) <= 0)
+			return (got);
+		c = make_chunk(o, (size_t)got + STRIP_LINE, 1);
+		if (c == NULL)
+			return (0);
+		*n = (uint32_t)strip_feed(o->strip, c->data + c->used, raw,
+		    (size_t)got);
+		return (got);
+	}
+	(void)ioctl(o->fd, FIONREAD, &there);
+	c = make_chunk(o, there > 0 ? (size_t)there : 0, 0);
+	if (c == NULL)
+		return (0);
+	if ((got = read(o->fd, c->data + c->used, c->cap - c->used)) > 0)
+		*n = (uint32_t)got;
+	return (got);
 }
 
 /* 1 if there may be more, 0 if not now, -1 at the end. */
 static int
 read_once(struct output *o)
 {
-	struct chunk *c;
-	ssize_t n;
+	uint32_t n = 0;
+	ssize_t got;
 
 	if (is_result(o))
 		return (read_result(o));
@@ -244,16 +404,20 @@ read_once(struct output *o)
 		o->paused = 1;
 		return (0);
 	}
-	if ((c = make_chunk(o)) == NULL) {
+	got = fill(o, &n);
+	if (got == -1 && (errno == EAGAIN || errno == EINTR))
+		return (0);
+	if (got <= 0)
+		return (-1);
+	/* Its first byte may be here before policyd's word is. */
+	call_started(o->call);
+	o->came += (uint64_t)got;
+	if (take(o, n, 0) == -1) {
+		/* Rather nothing more than what was not looked at. */
 		log_warn("call %s: output", o->call->id);
+		o->broken = 1;
 		return (-1);
 	}
-	n = read(o->fd, c->data + c->used, c->cap - c->used);
-	if (n == -1 && (errno == EAGAIN || errno == EINTR))
-		return (0);
-	if (n <= 0)
-		return (-1);
-	take(o, (uint32_t)n);
 	check_killed(o->call);
 	return (1);
 }
@@ -304,12 +468,5 @@ output_finish(struct output *o)
 void
 output_free(struct output *o)
 {
-	if (o->ev != NULL)
-		event_free(o->ev);
-	if (o->fd != -1)
-		close(o->fd);
-	chunk_unref(o->chunk);
-	o->ev = NULL;
-	o->fd = -1;
-	o->chunk = NULL;
+	let_go(o);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "clean.h"
 #include "codec.h"
 #include "imsg.h"
 #include "json.h"
@@ -16,6 +17,7 @@
 #include "proc.h"
 #include "seal.h"
 #include "stream.h"
+#include "values.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
@@ -30,6 +32,7 @@ struct pending {
 	policy_fn	*fn;
 	void		*arg;
 	struct call	*call;		/* of an ASK */
+	int		 clean;		/* secrets go from the answer */
 };
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
@@ -77,6 +80,7 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 	p->conn = c;
 	p->fn = fn;
 	p->arg = arg;
+	p->clean = 1;
 	TAILQ_INSERT_TAIL(&pendings, p, entry);
 	conn_hold(c, &pending_ops, p);
 	return (p);
@@ -187,10 +191,18 @@ static void
 answer(struct pending *p, unsigned status, unsigned retry, const char *json,
     size_t n)
 {
+	char *clean = NULL;
+	size_t size;
+
 	pending_done(p);
 	if (p->call != NULL)
 		call_refused(p->call);
 	if (p->conn != NULL) {
+		if ((clean = p->clean ? clean_json(json, n, &size) :
+		    NULL) != NULL) {
+			json = clean;
+			n = size;
+		}
 		if (status >= 400)
 			pass_error(p->conn, retry, json, n);
 		else if (p->fn == NULL)
@@ -198,6 +210,7 @@ answer(struct pending *p, unsigned status, unsigned retry, const char *json,
 		else
 			p->fn(p->conn, (int)status, json, n, p->arg);
 	}
+	free(clean);
 	free(p);
 }
 
@@ -362,6 +375,62 @@ on_seal_key(void *arg, struct imsg *m)
 	return (0);
 }
 
+/* ---- registered values ---- */
+
+static int
+on_secrets(void *arg, struct imsg *m)
+{
+	struct value_key key;
+
+	(void)arg;
+	key.mix[0] = imsg_get_u64(m);
+	key.mix[1] = imsg_get_u64(m);
+	imsg_get_raw(m, key.mac, sizeof(key.mac));
+	if (imsg_end(m) == -1)
+		return (-1);
+	values_begin(&key);
+	return (0);
+}
+
+static uint32_t
+le32(const uint8_t *p)
+{
+	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
+	    (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+}
+
+static int
+on_secret(void *arg, struct imsg *m)
+{
+	struct value_form form;
+	const uint8_t *p;
+	size_t n;
+
+	(void)arg;
+	p = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || n % SECRET_FORM_BYTES != 0)
+		return (-1);
+	for (; n > 0; n -= SECRET_FORM_BYTES, p += SECRET_FORM_BYTES) {
+		form.length = le32(p);
+		form.first = le32(p + 4);
+		form.whole = le32(p + 8);
+		memcpy(form.mac, p + 12, sizeof(form.mac));
+		if (values_add(&form) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+static int
+on_secrets_end(void *arg, struct imsg *m)
+{
+	uint32_t n;
+
+	(void)arg;
+	n = imsg_get_u32(m);
+	return (imsg_end(m) == -1 ? -1 : values_end(n));
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -369,6 +438,8 @@ forget_all(const char *reason)
 
 	log_warnx("policyd is away: %s", reason);
 	policy_stop_channel();
+	/* What is in force stays so: calls end, their output does not yet. */
+	values_abort();
 	conns_forget();
 	while ((p = TAILQ_FIRST(&pendings)) != NULL) {
 		pending_done(p);
@@ -403,7 +474,10 @@ static const struct channel_handler handlers[] = {
 	{ MSG_CALL_FINISHED,	on_call_finished },
 	{ MSG_TRANSCRIBED,	on_transcribed },
 	{ MSG_SESSION_OVER,	on_session_over },
-	{ MSG_SEAL_KEY,		on_seal_key }
+	{ MSG_SEAL_KEY,		on_seal_key },
+	{ MSG_SECRETS,		on_secrets },
+	{ MSG_SECRET,		on_secret },
+	{ MSG_SECRETS_END,	on_secrets_end }
 };
 
 static const struct channel_ops ops = {
@@ -473,6 +547,8 @@ policy_query(struct conn *c, enum query_what what, uint64_t cursor,
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
+	/* Its lines are hashed as they are, and were cleaned before. */
+	p->clean = what != QUERY_AUDIT;
 	m = imsg_new(MSG_QUERY);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
@@ -584,6 +660,24 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 	imsg_put_u64(m, c->handle);
 	imsg_put_u8(m, (uint8_t)what);
 	imsg_put_u32(m, timeout_ms);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_secret(struct conn *c, unsigned what, const char *name,
+    const char *value, size_t n)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_SECRET_SET);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_str(m, name);
+	imsg_put_bytes(m, value, n);
 	(void)channel_send(channel, m);
 }
 

@@ -56,6 +56,10 @@ void	policy_transcript(uint64_t handle, const char *call, int fd);
 
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 
+/* what: SECRET_*; the value has n bytes, at most VALUE_MOST. */
+void	policy_secret(struct conn *, unsigned what, const char *name,
+	    const char *value, size_t n);
+
 /*
  * Asks for a call; session NULL for one in a neuron of its own.  fds are its
  * arguments, stdout, stderr and input (-1 for none), taken over.  When the

@@ -31,6 +31,7 @@ static int	member_cwd(struct reading *, const char *, json_t *);
 static int	member_env(struct reading *, const char *, json_t *);
 static int	member_stdin(struct reading *, const char *, json_t *);
 static int	member_flow(struct reading *, const char *, json_t *);
+static int	member_strip(struct reading *, const char *, json_t *);
 static int	member_timeout(struct reading *, const char *, json_t *);
 static int	member_wait(struct reading *, const char *, json_t *);
 static int	member_pty(struct reading *, const char *, json_t *);
@@ -51,6 +52,7 @@ static const struct member members[] = {
 	{ "env",		ANY_CALL,	 member_env },
 	{ "stdin",		ANY_CALL,	 member_stdin },
 	{ "flow",		ANY_CALL,	 member_flow },
+	{ "strip",		ANY_CALL,	 member_strip },
 	{ "timeout_ms",		ANY_CALL,	 member_timeout },
 	{ "wait_ms",		ANY_CALL,	 member_wait },
 	{ "pty",		ANY_CALL,	 member_pty },
@@ -226,6 +228,16 @@ member_flow(struct reading *r, const char *name, json_t *v)
 		return (refuse(r, API_BAD_REQUEST,
 		    "%s: neither \"drop\" nor \"block\"", name));
 	r->request->block = strcmp(s, "block") == 0;
+	return (0);
+}
+
+static int
+member_strip(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_boolean(v))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither true nor false", name));
+	r->request->strip = json_is_true(v);
 	return (0);
 }
 

@@ -26,6 +26,7 @@ struct request {
 	uint32_t	 wait_ms;
 	int		 block;		/* flow "block" */
 	int		 with_asker;	/* the call ends when its asker leaves */
+	int		 strip;		/* terminal noise out of the output */
 	int		 input;		/* STDIN_* */
 	int		 pty;		/* it is to have a terminal */
 	uint8_t		*text;		/* STDIN_INLINE */

@@ -12,6 +12,7 @@
 
 #include "body.h"
 #include "call.h"
+#include "clean.h"
 #include "conn.h"
 #include "json.h"
 #include "log.h"
@@ -144,6 +145,9 @@ result_seal(struct call *call)
 
 	for (i = 0; i < STREAMS; i++)
 		seal_stream(call, i);
+	if (call->body != NULL)
+		body_seal(call->body, j);
+	clean_values(j);
 	(void)snprintf(call->final, sizeof(call->final), "%s",
 	    json_string_length(json_object_get(j, "state")) == 0 ? "failed" :
 	    json_string_value(json_object_get(j, "state")));
@@ -153,14 +157,14 @@ result_seal(struct call *call)
 	json_object_set_new(j, "encoding", pair(
 	    json_string(call->base64[0] ? "base64" : "utf-8"),
 	    json_string(call->base64[1] ? "base64" : "utf-8")));
-	json_object_set_new(j, "bytes", pair(count(k->stream[0].total),
-	    count(k->stream[1].total)));
+	json_object_set_new(j, "bytes", pair(count(call->out[0].came),
+	    count(call->out[1].came)));
+	json_object_set_new(j, "redacted", pair(
+	    count(call->out[0].redacted), count(call->out[1].redacted)));
 	json_object_set_new(j, "dropped", pair(count(kept_dropped(k, 0)),
 	    count(kept_dropped(k, 1))));
 	json_object_set_new(j, "cut", pair(cut_at(call, 0),
 	    cut_at(call, 1)));
-	if (call->body != NULL)
-		body_seal(call->body, j);
 	if ((call->record = json_text(j)) == NULL)
 		fatalx("call %s: memory for its record", call->id);
 	call->result = json_incref(json_object_get(j, "result"));

@@ -33,6 +33,12 @@ static const struct route routes[] = {
 	    route_drain_end },
 	{ "POST", "/v1/prune", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_prune },
+	{ "GET", "/v1/secrets", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_secrets },
+	{ "POST", "/v1/secrets", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_secret_add },
+	{ "DELETE", "/v1/secrets/{name}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_secret_delete },
 	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },
@@ -82,18 +88,38 @@ static const struct route routes[] = {
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 
+/* What the path has where the pattern has an id, or "{name}". */
+struct found {
+	char	 id[ID_SIZE];
+	char	 name[NAME_BYTES_MAX];
+	const char	*rest;	/* what "{*}" stands for */
+};
+
+/* A name as the configuration has them; returns its length, or 0. */
+static size_t
+path_name(const char *path, size_t n, char name[NAME_BYTES_MAX])
+{
+	if (n >= NAME_BYTES_MAX || strspn(path,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_.-") < n)
+		return (0);
+	memcpy(name, path, n);
+	name[n] = '\0';
+	return (n);
+}
+
 /*
  * Matches a path segment by segment.  What stands where the pattern has an id
  * must be one in form, else no route matches: it is not found.
  */
 static int
-path_matches(const char *pattern, const char *path, char id[ID_SIZE],
-    const char **rest)
+path_matches(const char *pattern, const char *path, struct found *f)
 {
+	static const char name[] = "{name}";
 	size_t n;
 
-	id[0] = '\0';
-	*rest = "";
+	f->id[0] = f->name[0] = '\0';
+	f->rest = "";
 	while (*pattern != '\0') {
 		if (*pattern != '{') {
 			if (*pattern++ != *path++)
@@ -101,15 +127,22 @@ path_matches(const char *pattern, const char *path, char id[ID_SIZE],
 			continue;
 		}
 		if (pattern[1] == '*') {
-			*rest = path;
+			f->rest = path;
 			return (1);
 		}
 		n = strcspn(path, "/");
+		if (strncmp(pattern, name, sizeof(name) - 1) == 0) {
+			if (path_name(path, n, f->name) == 0)
+				return (0);
+			path += n;
+			pattern += sizeof(name) - 1;
+			continue;
+		}
 		if (n >= ID_SIZE)
 			return (0);
-		memcpy(id, path, n);
-		id[n] = '\0';
-		if (!id_ok(pattern[1], id))
+		memcpy(f->id, path, n);
+		f->id[n] = '\0';
+		if (!id_ok(pattern[1], f->id))
 			return (0);
 		path += n;
 		pattern += 3;
@@ -128,14 +161,13 @@ const char *
 route_allow(const struct conn *c)
 {
 	static char allow[64];
-	char id[ID_SIZE];
-	const char *rest;
+	struct found f;
 	size_t i, n = 0;
 
 	allow[0] = '\0';
 	for (i = 0; i < NROUTES; i++)
 		if (here(&routes[i]) &&
-		    path_matches(routes[i].path, c->head.path, id, &rest))
+		    path_matches(routes[i].path, c->head.path, &f))
 			n += (size_t)snprintf(allow + n, sizeof(allow) - n,
 			    "%s%s", n > 0 ? ", " : "", routes[i].method);
 	return (allow);
@@ -181,14 +213,15 @@ int
 route_find(struct conn *c)
 {
 	const struct route *r = NULL;
-	const char *stray, *rest;
-	char id[ID_SIZE], name[64];
+	const char *stray;
+	struct found f;
+	char name[64];
 	int known = 0;
 	size_t i;
 
 	for (i = 0; i < NROUTES && r == NULL; i++) {
 		if (!here(&routes[i]) ||
-		    !path_matches(routes[i].path, c->head.path, id, &rest))
+		    !path_matches(routes[i].path, c->head.path, &f))
 			continue;
 		known = 1;
 		if (strcmp(routes[i].method, c->head.method) == 0)
@@ -207,8 +240,9 @@ route_find(struct conn *c)
 			    c->head.path);
 		return (-1);
 	}
-	memcpy(c->id, id, sizeof(c->id));
-	c->rest = rest;
+	memcpy(c->id, f.id, sizeof(c->id));
+	memcpy(c->name, f.name, sizeof(c->name));
+	c->rest = f.rest;
 	stray = http_query_stray(&c->head, r->query, name, sizeof(name));
 	if (stray != NULL) {
 		conn_error(c, API_BAD_REQUEST, "the query's \"%s\" is unknown "

@@ -20,8 +20,8 @@ enum route_body {
 
 struct route {
 	const char	*method;
-	const char	*path;		/* "{n}", "{s}", "{c}": an id; "{*}":
-					 * the rest, which may be empty */
+	const char	*path;		/* "{n}", "{s}", "{c}": an id; "{name}";
+					 * "{*}": the rest, which may be empty */
 	unsigned	 planes;
 	enum route_body	 body;
 	int		 anybody;	/* needs no identity */
@@ -37,7 +37,7 @@ int	route_find(struct conn *);
 /* The methods of the path that was asked for: "GET, POST". */
 const char *route_allow(const struct conn *);
 
-/* Handlers: route_calls.c, route_query.c, route_manage.c */
+/* Handlers: route_calls.c, route_query.c, route_manage.c, route_secrets.c */
 void	route_call_once(struct conn *);
 void	route_call_session(struct conn *);
 void	route_call_get(struct conn *);
@@ -63,6 +63,9 @@ void	route_sessions(struct conn *);
 void	route_session_get(struct conn *);
 void	route_calls(struct conn *);
 void	route_call_look(struct conn *);
+void	route_secrets(struct conn *);
+void	route_secret_add(struct conn *);
+void	route_secret_delete(struct conn *);
 void	route_drain(struct conn *);
 void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);

@@ -17,6 +17,7 @@ common_libcore_a_SOURCES = \
 	common/redact.c common/redact.h \
 	common/runblock.c common/runblock.h \
 	common/sanitize.c common/sanitize.h \
+	common/secret.c common/secret.h common/secret_named.c \
 	common/signals.c common/signals.h \
 	common/fault.h common/without.h
 if FAULTS
@@ -33,9 +34,10 @@ common_libcommon_a_SOURCES = \
 	common/proc.c common/proc.h common/proc_internal.h \
 	common/proc_drop.c \
 	common/proc_filter.c \
-	common/slice.c common/slice.h
+	common/slice.c common/slice.h \
+	common/value_hash.c common/value_hash.h
 common_libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(SECCOMP_CFLAGS) $(LIBCAP_CFLAGS)
+	$(SECCOMP_CFLAGS) $(LIBCAP_CFLAGS) $(LIBMD_CFLAGS)
 
 CORE_LIBS = common/libcore.a
 COMMON_LIBS = common/libcommon.a common/libcore.a $(LIBEVENT_LIBS) \

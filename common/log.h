@@ -9,6 +9,7 @@
 #define MYELIN_LOG_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #ifndef __printflike
 #define __printflike(a, b)	__attribute__((__format__(__printf__, a, b)))
@@ -16,6 +17,8 @@
 
 /* fd: a datagram socket to the journal, or -1 for standard error. */
 void	log_init(const char *process, int fd, int verbose);
+/* Masks, in a line of that size, what a process knows beyond redact.h. */
+void	log_set_mask(void (*)(char *line, size_t size));
 void	log_set_verbose(int);
 int	log_verbose(void);
 

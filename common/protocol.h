@@ -235,7 +235,18 @@ ROW(OPEN_NAMED,	CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(END_NAMED,	CH_AGENT, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* TOOLS_FOR u32 request, u64 handle, S session, S preset: the tools of	\
  *   QUERY_TOOLS that one of these (or neither: "") leaves */		\
-ROW(TOOLS_FOR,	CH_AGENT, DIR_UP, 12, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(TOOLS_FOR,	CH_AGENT, DIR_UP, 12, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRET_SET u32 request, u64 handle, u8 what (SECRET_*), S name,	\
+ *   S value: an operator with the right "manage" registers it */	\
+ROW(SECRET_SET,	CH_OPERATOR, DIR_UP, 13, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRETS u64 and u64, 32 bytes: keys of the hashes that follow in SECRET	\
+ *   rows and take the place of all before at SECRETS_END */		\
+ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRET B forms: SECRET_FORM_BYTES each: u32 length, u32 hash of the	\
+ *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
+ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SECRETS_END u32 how many forms there were */				\
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -290,6 +301,11 @@ enum {
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
 
+/* SECRET_SET: what to do; SECRET: how much a message holds */
+enum { SECRET_ADD = 1, SECRET_DELETE = 2 };
+#define SECRET_FORM_BYTES	44
+#define SECRET_FORMS_MOST	300
+
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
 
@@ -317,12 +333,12 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 
-/* QUERY: what.  The operator's plane may ask STATUS and AUDIT. */
+/* QUERY: what.  The operator's plane may ask STATUS, AUDIT and SECRETS. */
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
-	QUERY_TRANSCRIPT
+	QUERY_TRANSCRIPT, QUERY_SECRETS
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

@@ -1,6 +1,6 @@
 /*
- * The small redactor for lines of text: keys known by their shape, and values
- * of properties that are named like secrets.  Every scan is linear in the
+ * The small redactor for lines of text: keys known by their shape (secret.h),
+ * and values of properties that are named like secrets.  Every scan is linear in the
  * text, whatever the text.
  */
 #include <ctype.h>
@@ -9,157 +9,12 @@
 #include <strings.h>
 
 #include "redact.h"
+#include "secret.h"
 
 #define MASK		"***"
 #define BEARER_LEAST	16	/* shorter words after "Bearer" are prose */
 
-/* ---- shapes of keys ---- */
-
-enum alphabet { ALNUM, UPPER, HEX, WORD, URLSAFE, DOTTED };
-
-#define SHAPE_EXACT	0x01	/* the tail is exactly as long as least */
-#define SHAPE_DIGIT	0x02	/* the tail holds a digit: not a plain word */
-
-struct shape {
-	const char	*prefix;
-	enum alphabet	 alphabet;
-	uint16_t	 least;		/* characters after the prefix */
-	uint8_t		 flags;
-};
-
-/* A longer prefix stands before a shorter one of the same beginning. */
-static const struct shape shapes[] = {
-	{ "sk-ant-",		URLSAFE, 16, 0 },
-	{ "sk-proj-",		URLSAFE, 16, 0 },
-	{ "sk-or-",		URLSAFE, 16, 0 },
-	{ "sk-",		URLSAFE, 20, SHAPE_DIGIT },
-	{ "sk_live_",		ALNUM,	 16, 0 },
-	{ "sk_test_",		ALNUM,	 16, 0 },
-	{ "rk_live_",		ALNUM,	 16, 0 },
-	{ "rk_test_",		ALNUM,	 16, 0 },
-	{ "whsec_",		ALNUM,	 20, 0 },
-	{ "github_pat_",	WORD,	 22, 0 },
-	{ "ghp_",		ALNUM,	 30, 0 },
-	{ "gho_",		ALNUM,	 30, 0 },
-	{ "ghu_",		ALNUM,	 30, 0 },
-	{ "ghs_",		ALNUM,	 30, 0 },
-	{ "ghr_",		ALNUM,	 30, 0 },
-	{ "glpat-",		URLSAFE, 20, 0 },
-	{ "glptt-",		URLSAFE, 20, 0 },
-	{ "gldt-",		URLSAFE, 20, 0 },
-	{ "xoxb-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xoxp-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xoxa-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xoxr-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xoxs-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xoxe-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "xapp-",		URLSAFE, 10, SHAPE_DIGIT },
-	{ "AKIA",		UPPER,	 16, SHAPE_EXACT },
-	{ "ASIA",		UPPER,	 16, SHAPE_EXACT },
-	{ "AIza",		URLSAFE, 35, SHAPE_EXACT },
-	{ "ya29.",		URLSAFE, 20, 0 },
-	{ "GOCSPX-",		URLSAFE, 20, 0 },
-	{ "npm_",		ALNUM,	 36, SHAPE_EXACT },
-	{ "pypi-AgE",		URLSAFE, 40, 0 },
-	{ "hf_",		ALNUM,	 30, 0 },
-	{ "gsk_",		ALNUM,	 40, 0 },
-	{ "xai-",		ALNUM,	 40, 0 },
-	{ "r8_",		ALNUM,	 37, 0 },
-	{ "pplx-",		ALNUM,	 40, 0 },
-	{ "tvly-",		URLSAFE, 20, SHAPE_DIGIT },
-	{ "nvapi-",		URLSAFE, 40, 0 },
-	{ "dop_v1_",		HEX,	 64, SHAPE_EXACT },
-	{ "dckr_pat_",		URLSAFE, 20, 0 },
-	{ "shpat_",		HEX,	 32, SHAPE_EXACT },
-	{ "shpss_",		HEX,	 32, SHAPE_EXACT },
-	{ "shpca_",		HEX,	 32, SHAPE_EXACT },
-	{ "lin_api_",		ALNUM,	 32, 0 },
-	{ "hvs.",		URLSAFE, 24, 0 },
-	{ "SG.",		DOTTED,	 60, 0 },
-	{ "AGE-SECRET-KEY-1",	UPPER,	 58, SHAPE_EXACT },
-};
-
-static int
-in_alphabet(enum alphabet alphabet, unsigned char c)
-{
-	int alnum = c < 0x80 && isalnum(c);
-
-	switch (alphabet) {
-	case ALNUM:
-		return (alnum);
-	case UPPER:
-		return (alnum && !islower(c));
-	case HEX:
-		return (c < 0x80 && isxdigit(c));
-	case WORD:
-		return (alnum || c == '_');
-	case URLSAFE:
-		return (alnum || c == '_' || c == '-');
-	case DOTTED:
-		return (alnum || c == '_' || c == '-' || c == '.');
-	}
-	return (0);
-}
-
-/* The length of the run of the alphabet's characters at text. */
-static size_t
-run(enum alphabet alphabet, const char *text, size_t left)
-{
-	size_t n;
-
-	for (n = 0; n < left; n++) {
-		if (!in_alphabet(alphabet, (unsigned char)text[n]))
-			break;
-	}
-	return (n);
-}
-
-static size_t
-shape_at(const struct shape *shape, const char *text, size_t left)
-{
-	size_t plen = strlen(shape->prefix), n, i;
-
-	if (left < plen + shape->least ||
-	    memcmp(text, shape->prefix, plen) != 0)
-		return (0);
-	left -= plen;
-	/* One character more than wanted is enough to know it is too long. */
-	if ((shape->flags & SHAPE_EXACT) && left > shape->least + 1U)
-		left = shape->least + 1U;
-	n = run(shape->alphabet, text + plen, left);
-	if (n < shape->least ||
-	    ((shape->flags & SHAPE_EXACT) && n != shape->least))
-		return (0);
-	if (shape->flags & SHAPE_DIGIT) {
-		for (i = 0; i < n; i++) {
-			if (isdigit((unsigned char)text[plen + i]))
-				break;
-		}
-		if (i == n)
-			return (0);
-	}
-	return (plen + n);
-}
-
-/* A JSON web token: two parts that begin with {" in base64, and a third. */
-static size_t
-jwt_at(const char *text, size_t left)
-{
-	size_t n, part;
-
-	if (left < 3 || memcmp(text, "eyJ", 3) != 0)
-		return (0);
-	n = run(URLSAFE, text, left);
-	if (n < 10 || left - n < 5 || memcmp(text + n, ".eyJ", 4) != 0)
-		return (0);
-	n++;
-	part = run(URLSAFE, text + n, left - n);
-	n += part;
-	if (part < 10 || n == left || text[n] != '.')
-		return (0);
-	n++;
-	return (n + run(URLSAFE, text + n, left - n));
-}
+/* ---- keys ---- */
 
 static const char *
 find(const char *text, size_t left, const char *what)
@@ -190,41 +45,15 @@ pem_at(const char *text, size_t left)
 size_t
 redact_key_at(const char *text, size_t left)
 {
-	size_t i, n;
-
-	if (left == 0)
-		return (0);
-	if (*text == 'e')
-		return (jwt_at(text, left));
-	if (*text == '-')
-		return (pem_at(text, left));
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		if (shapes[i].prefix[0] == *text &&
-		    (n = shape_at(&shapes[i], text, left)) != 0)
-			return (n);
-	}
-	return (0);
+	return (left > 0 && *text == '-' ? pem_at(text, left) :
+	    secret_key_length(text, left));
 }
 
-/*
- * 1 if a key may start at p.  A key stands alone: "task-..." is no "sk-...".
- * It may follow an underscore or a dash only if no shape can read over them
- * again and again, which is what keeps a scan linear; those that can begin
- * with 's', 'x', 't' or 'e'.
- */
+/* 1 if a key may start at p: "task-..." is no "sk-...". */
 static int
 may_start(const char *text, const char *p)
 {
-	unsigned char before;
-
-	if (p == text)
-		return (1);
-	before = (unsigned char)p[-1];
-	if (before < 0x80 && isalnum(before))
-		return (0);
-	if (before == '_' || before == '-')
-		return (strchr("sxte", *p) == NULL);
-	return (1);
+	return (secret_may_start((const uint8_t *)text, (size_t)(p - text)));
 }
 
 /*
@@ -277,35 +106,38 @@ redact_has_key(const char *value)
  */
 enum place { ANYWHERE, LAST };
 
+#define WORD(word, place)	{ word, sizeof(word) - 1, place }
+
 static const struct {
 	const char	*word;
+	size_t		 len;
 	enum place	 place;
 } secret_words[] = {
-	{ "token", ANYWHERE },
-	{ "secret", ANYWHERE },
-	{ "secrets", ANYWHERE },
-	{ "password", ANYWHERE },
-	{ "passwd", ANYWHERE },
-	{ "passphrase", ANYWHERE },
-	{ "passcode", ANYWHERE },
-	{ "credential", ANYWHERE },
-	{ "credentials", ANYWHERE },
-	{ "apikey", ANYWHERE },
-	{ "privatekey", ANYWHERE },
-	{ "accesskey", ANYWHERE },
-	{ "secretkey", ANYWHERE },
-	{ "authtoken", ANYWHERE },
-	{ "accesstoken", ANYWHERE },
-	{ "refreshtoken", ANYWHERE },
-	{ "clientsecret", ANYWHERE },
-	{ "pgpassword", ANYWHERE },
-	{ "authorization", LAST },
-	{ "pwd", LAST },
-	{ "pass", LAST },
-	{ "auth", LAST },
-	{ "pat", LAST },
-	{ "cookie", LAST },
-	{ "apitoken", LAST },
+	WORD("token", ANYWHERE),
+	WORD("secret", ANYWHERE),
+	WORD("secrets", ANYWHERE),
+	WORD("password", ANYWHERE),
+	WORD("passwd", ANYWHERE),
+	WORD("passphrase", ANYWHERE),
+	WORD("passcode", ANYWHERE),
+	WORD("credential", ANYWHERE),
+	WORD("credentials", ANYWHERE),
+	WORD("apikey", ANYWHERE),
+	WORD("privatekey", ANYWHERE),
+	WORD("accesskey", ANYWHERE),
+	WORD("secretkey", ANYWHERE),
+	WORD("authtoken", ANYWHERE),
+	WORD("accesstoken", ANYWHERE),
+	WORD("refreshtoken", ANYWHERE),
+	WORD("clientsecret", ANYWHERE),
+	WORD("pgpassword", ANYWHERE),
+	WORD("authorization", LAST),
+	WORD("pwd", LAST),
+	WORD("pass", LAST),
+	WORD("auth", LAST),
+	WORD("pat", LAST),
+	WORD("cookie", LAST),
+	WORD("apitoken", LAST),
 };
 
 /* "..._KEY" is a secret's name only with one of these before it. */
@@ -370,8 +202,9 @@ word_secret(const struct word *word, enum place place)
 	size_t i;
 
 	for (i = 0; i < sizeof(secret_words) / sizeof(secret_words[0]); i++) {
-		if (secret_words[i].place == place &&
-		    word_is(word, secret_words[i].word))
+		if (secret_words[i].len == word->len &&
+		    secret_words[i].place == place &&
+		    strncasecmp(word->p, secret_words[i].word, word->len) == 0)
 			return (1);
 	}
 	return (0);
@@ -582,7 +415,7 @@ redact_line(char *text)
 			continue;
 		}
 		/* Each run of a name's characters is looked at once. */
-		if (line.r >= name_end && (n = run(DOTTED, p, left)) != 0) {
+		if (line.r >= name_end && (n = secret_run(REST_DOTTED, p, left)) != 0) {
 			name_end = line.r + n;
 			if (mask_named(&line, n))
 				continue;

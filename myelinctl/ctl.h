@@ -61,6 +61,7 @@ int	cmd_calls(struct options *, int, char **);
 int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
+int	cmd_secrets(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
 int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);

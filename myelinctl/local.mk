@@ -27,6 +27,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/mcp_post.c \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
+	myelinctl/secrets.c \
 	myelinctl/shell.c \
 	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \

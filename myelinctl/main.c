@@ -362,6 +362,9 @@ static const struct command commands[] = {
 	    "for those that run (operators)", cmd_drain },
 	{ "prune", "sjOD", 0, EXIT_FAILED, "", "remove old transcripts "
 	    "(operators)", cmd_prune },
+	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
+	    "register values that output must not show (operators)",
+	    cmd_secrets },
 	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
 	    "read the audit log (operators)", cmd_audit },
 	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "

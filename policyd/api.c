@@ -13,6 +13,7 @@
 #include "conf.h"
 #include "ids.h"
 #include "mcpkey.h"
+#include "secrets.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -60,6 +61,8 @@ api_plumb(struct api *api, int fd, struct event_base *base)
 		    channel_name(api->kind));
 	if (api->plane == PLANE_AGENT)
 		send_mcpkey(api);
+	/* Before any call can come from it. */
+	secrets_tell(api);
 }
 
 static void

@@ -10,6 +10,8 @@
 #include <sha2.h>
 
 #include "audit.h"
+#include "redact.h"
+#include "secrets.h"
 #include "without.h"
 
 #define PENDING_MAX	(4 * 1024 * 1024)
@@ -143,6 +145,31 @@ pending_add(const char *bytes, size_t len)
 	return (0);
 }
 
+/*
+ * Reasons and names come from requests, by way of judged: no secret in them
+ * is to be kept for ever.
+ */
+static void
+audit_clean(json_t *members)
+{
+	const char *name;
+	char *text;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe(members, next, name, v) {
+		if (!json_is_string(v))
+			continue;
+		if ((text = strdup(json_string_value(v))) == NULL)
+			fatal("audit");
+		redact_line(text);
+		secrets_mask(text, 0);
+		if (strcmp(text, json_string_value(v)) != 0)
+			json_object_set_new(members, name, json_text(text));
+		free(text);
+	}
+}
+
 /* The line without its newline in `line`; its length, 0 if it can't be. */
 static size_t
 audit_format(const char *event, const json_t *members, struct audit_mark *mark)
@@ -184,6 +211,7 @@ audit_append(const char *event, json_t *members)
 	struct audit_mark mark = head;
 	size_t len;
 
+	audit_clean(members);
 	len = audit_format(event, members, &mark);
 	json_decref(members);
 	if (len == 0)

@@ -21,7 +21,9 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
+	policyd/secrets.c policyd/secrets.h \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
@@ -32,10 +34,11 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
-	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS)
+	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
+	$(CRYPTO_CFLAGS)
 
 POLICYD_LIBS = policyd/libpolicyd.a $(COMMON_LIBS) $(JANSSON_LIBS) \
-	$(SQLITE_LIBS) $(LIBMD_LIBS)
+	$(SQLITE_LIBS) $(LIBMD_LIBS) $(CRYPTO_LIBS)
 
 myelinlib_PROGRAMS += policyd/policyd
 policyd_policyd_SOURCES = policyd/main.c
@@ -55,6 +58,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
+	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
 	tests/unit/check_policyd_transcripts
 check_PROGRAMS += $(POLICYD_TESTS)
@@ -115,6 +119,11 @@ tests_unit_check_policyd_peer_SOURCES = tests/unit/check_policyd_peer.c \
 tests_unit_check_policyd_peer_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_policyd_peer_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_secrets_SOURCES = \
+	tests/unit/check_policyd_secrets.c tests/unit/unit.h
+tests_unit_check_policyd_secrets_CPPFLAGS = \
+	$(policyd_libpolicyd_a_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_policyd_secrets_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
 	tests/unit/unit.h
 tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \

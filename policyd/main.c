@@ -10,6 +10,8 @@
 #include "judge.h"
 #include "launch.h"
 #include "policyd.h"
+#include "seal.h"
+#include "secrets.h"
 #include "store.h"
 
 static struct slice	*accepted, *current;
@@ -37,7 +39,10 @@ preload(void)
 	} while (seed == 0);
 	json_object_seed(seed);
 	processes_supervisor(getppid());
-	return (store_preload());
+	if (store_preload() == -1 || secrets_preload() == -1)
+		return (-1);
+	log_set_mask(secrets_mask);
+	return (0);
 }
 
 static int
@@ -62,6 +67,8 @@ commit(void)
 		policyd_reloaded();
 		return;
 	}
+	/* A key that can't be used is as good as none: it was said. */
+	(void)seal_key(slice_claim(current, "seal"));
 	if (policyd_start(proc_base(), "/") == -1)
 		fatalx("the state can not be used");
 	while (nearly > 0) {

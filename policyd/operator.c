@@ -6,11 +6,13 @@
 #include "ids.h"
 #include "proc.h"
 #include "query.h"
+#include "secrets.h"
 #include "session.h"
 #include "transcript.h"
 
 static int	on_end(void *, struct imsg *);
 static int	on_manage(void *, struct imsg *);
+static int	on_secret_set(void *, struct imsg *);
 static void	operator_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -19,6 +21,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_END,		on_end },
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_MANAGE,		on_manage },
+	{ MSG_SECRET_SET,	on_secret_set },
 };
 
 const struct channel_ops operator_ops = {
@@ -111,5 +114,29 @@ on_manage(void *arg, struct imsg *m)
 		reply_refusal(&to, &r);
 	} else
 		drain_begin(&to, peer, ms);
+	return (0);
+}
+
+static int
+on_secret_set(void *arg, struct imsg *m)
+{
+	char name[NAME_BYTES_MAX];
+	struct reply_to to;
+	struct peer *peer;
+	const uint8_t *value;
+	uint64_t handle;
+	unsigned what;
+	size_t n;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	what = imsg_get_u8(m);
+	/* one that is too long is "", which is no name */
+	(void)get_text(m, name, sizeof(name));
+	value = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || what < SECRET_ADD || what > SECRET_DELETE)
+		return (-1);
+	if ((peer = manager(&to, handle)) != NULL)
+		secrets_set(&to, peer, what, name, value, n);
 	return (0);
 }

@@ -19,6 +19,7 @@
 #include "drain.h"
 #include "mcpkey.h"
 #include "policyd.h"
+#include "secrets.h"
 #include "session.h"
 #include "store.h"
 #include "sync.h"
@@ -190,7 +191,8 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance)));
-	if (recover(live_from) == -1 || transcript_open(dirfd) == -1)
+	if (recover(live_from) == -1 || transcript_open(dirfd) == -1 ||
+	    secrets_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
@@ -271,6 +273,7 @@ policyd_stop(void)
 	drain_end();
 	prune_end();
 	transcript_close();
+	secrets_end();
 	store_close();
 	audit_close();
 	base = NULL;

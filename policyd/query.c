@@ -8,6 +8,7 @@
 #include "conf.h"
 #include "ids.h"
 #include "query.h"
+#include "secrets.h"
 #include "without.h"
 
 static json_t	*query_whoami(const struct query *, struct refusal *);
@@ -34,6 +35,7 @@ static const struct question {
 	[QUERY_STATUS] = { CH_OPERATOR, 0, query_status },
 	[QUERY_AUDIT] = { CH_OPERATOR, RIGHT_AUDIT, query_audit },
 	[QUERY_TRANSCRIPT] = { CH_API, RIGHT_AUDIT, query_transcript },
+	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
 };
 
 static const struct {
@@ -288,8 +290,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI ||
-	    what > QUERY_TRANSCRIPT) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_SECRETS) {
 		enc_free(q.lines);
 		return (-1);
 	}

@@ -11,6 +11,7 @@
 #include "drain.h"
 #include "policyd.h"
 #include "query.h"
+#include "secrets.h"
 #include "session.h"
 #include "sync.h"
 #include "without.h"
@@ -123,7 +124,7 @@ query_status(const struct query *q, struct refusal *r)
 	(void)r;
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
-	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o}",
+	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -138,7 +139,8 @@ query_status(const struct query *q, struct refusal *r)
 	    "audit", "sequence", (json_int_t)head.sequence,
 	    "hash", head.hash, "gap", audit_gaps() > 0,
 	    "store_full", sync_full(), "self_approval", 0,
-	    "draining", drain_on(), "reload", reload_json()));
+	    "draining", drain_on(), "reload", reload_json(),
+	    "secrets", secrets_status()));
 }
 
 json_t *

@@ -76,6 +76,10 @@ static const char *const sql[STMT_COUNT] = {
 	    "serial >= ?1 AND serial < ?2 ORDER BY offset",
 	[STMT_CALLS_AFTER] = "SELECT * FROM calls WHERE serial > ?1 AND "
 	    "serial <= ?2 AND session = ?3 ORDER BY serial LIMIT ?4",
+	[STMT_SECRETS] = "SELECT * FROM secrets ORDER BY registered, name",
+	[STMT_SECRET_SET] = "INSERT OR REPLACE INTO secrets VALUES "
+	    "(?1,?2,?3,?4,?5,?6)",
+	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
 };
 
 int
@@ -461,4 +465,29 @@ store_trim(uint64_t before)
 		return (0);
 	changed += sqlite3_changes(db);
 	return (changed > 0);
+}
+
+int
+store_secret_set(const struct secret_row *row)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SECRET_SET);
+
+	put_text(stmt, 1, row->name);
+	put_u64(stmt, 2, row->length);
+	put_u64(stmt, 3, row->registered);
+	put_text(stmt, 4, row->key);
+	sqlite3_bind_blob(stmt, 5, row->nonce, sizeof(row->nonce),
+	    SQLITE_STATIC);
+	sqlite3_bind_blob(stmt, 6, row->sealed, (int)row->sealed_size,
+	    SQLITE_STATIC);
+	return (store_run(stmt));
+}
+
+int
+store_secret_delete(const char *name)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SECRET_DELETE);
+
+	put_text(stmt, 1, name);
+	return (store_run(stmt));
 }

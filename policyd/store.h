@@ -12,6 +12,7 @@
 #include "audit.h"
 #include "ids.h"
 #include "limits.h"
+#include "seal.h"
 
 struct sqlite3;
 
@@ -55,6 +56,17 @@ struct session_row {
 	uint64_t	 calls_limit;
 	uint64_t	 first_call;		/* serials of its calls: from */
 	uint64_t	 last_call;		/* to; 0 while live */
+};
+
+/* A registered secret, sealed (seal.h). */
+struct secret_row {
+	char		 name[NAME_BYTES_MAX];
+	size_t		 length;	/* of the value */
+	uint64_t	 registered;	/* us of the day */
+	char		 key[SEAL_KEY_ID];	/* which one sealed it */
+	uint8_t		 nonce[SEAL_NONCE];
+	const uint8_t	*sealed;	/* valid until the next step alone */
+	size_t		 sealed_size;
 };
 
 /* Before the drop: SQLite's own set-up and its random numbers. */
@@ -163,5 +175,9 @@ int	store_transcripts_delete(const uint64_t *serials, size_t n);
 int64_t	store_transcripts_within(uint64_t from, uint64_t before);
 /* All of them. */
 int	store_transcripts_sum(uint64_t *count, uint64_t *bytes);
+/* Secrets: all of them, oldest first; one by its name.  0, or -1. */
+int	store_secrets(int (*)(void *, const struct secret_row *), void *);
+int	store_secret_set(const struct secret_row *);
+int	store_secret_delete(const char *name);
 
 #endif

@@ -58,6 +58,13 @@ const char *const store_steps[] = {
 	"	offset INTEGER NOT NULL,"
 	"	record INTEGER NOT NULL,"
 	"	length INTEGER NOT NULL);",
+	"CREATE TABLE secrets ("
+	"	name TEXT PRIMARY KEY,"
+	"	length INTEGER NOT NULL,"
+	"	registered INTEGER NOT NULL,"
+	"	key TEXT NOT NULL,"
+	"	nonce BLOB NOT NULL,"
+	"	sealed BLOB NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

@@ -223,3 +223,28 @@ store_starts(uint64_t since, void (*fn)(void *, uint32_t, uint64_t, uint32_t),
 	sqlite3_bind_int64(stmt, 1, bounded(since * 1000000));
 	return (each_start(stmt, fn, arg));
 }
+
+int
+store_secrets(int (*fn)(void *, const struct secret_row *), void *arg)
+{
+	sqlite3_stmt *stmt = store_use(STMT_SECRETS);
+	struct secret_row row;
+	int r;
+
+	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		memset(&row, 0, sizeof(row));
+		get_text_column(stmt, 0, row.name, sizeof(row.name));
+		row.length = (size_t)get_u64_column(stmt, 1);
+		row.registered = get_u64_column(stmt, 2);
+		get_text_column(stmt, 3, row.key, sizeof(row.key));
+		if (sqlite3_column_bytes(stmt, 4) == sizeof(row.nonce))
+			memcpy(row.nonce, sqlite3_column_blob(stmt, 4),
+			    sizeof(row.nonce));
+		row.sealed = sqlite3_column_blob(stmt, 5);
+		row.sealed_size = (size_t)sqlite3_column_bytes(stmt, 5);
+		if (fn(arg, &row) == -1)
+			break;
+	}
+	sqlite3_reset(stmt);
+	return (r == SQLITE_DONE ? 0 : -1);
+}

@@ -24,6 +24,8 @@
 
 #define TOOLS_MAX	128
 #define TOOL_SIZE_MAX	(256 * 1024)
+#define SEAL_NAME	"myelin-seal"
+#define SEAL_SIZE_MAX	4096
 
 /* ---- opening ---- */
 
@@ -76,6 +78,34 @@ feed_programs(struct supervisor *sv)
 	sv->neuron_tool = open_program(sv, "neurond", "neuron-tool");
 	return (sv->maker == -1 || sv->spawner == -1 ||
 	    sv->neuron_tool == -1 ? -1 : 0);
+}
+
+/*
+ * The key that secrets at rest are sealed with, where systemd puts what its
+ * credential store has.  None is no mistake; one that can't be read is.
+ */
+int
+feed_seal(struct supervisor *sv)
+{
+	char path[PATH_BYTES_MAX], why[WHY_MAX], *text;
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	size_t size;
+	int n;
+
+	if (dir == NULL || dir[0] != '/')
+		return (0);
+	n = snprintf(path, sizeof(path), "%s/%s", dir, SEAL_NAME);
+	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK) == -1)
+		return (0);
+	text = trust_read(path, sv->tree_owner, SEAL_SIZE_MAX, &size, why);
+	if (text == NULL) {
+		log_warnx("%s: %s", path, why);
+		return (-1);
+	}
+	if ((sv->seal = memfd_sealed("seal", text, size)) == -1)
+		log_warn("%s", path);
+	freezero(text, size);
+	return (sv->seal == -1 ? -1 : 0);
 }
 
 /* ---- declarations ---- */
@@ -410,6 +440,8 @@ send_files(struct sending *s)
 			send_file(s, "uids", fcntl(c->sv->uids.fd,
 			    F_DUPFD_CLOEXEC, 0));
 	}
+	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)
+		send_file(s, "seal", reopen(c->sv->seal));
 }
 
 static uint32_t
@@ -423,6 +455,8 @@ count_files(const struct child *c, const struct feed *f)
 		n += (uint32_t)f->ntools;
 	if (c->spec->files & FILES_HELPERS)
 		n += c->sv->uids.fd != -1 ? 4 : 3;
+	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)
+		n++;
 	return (n);
 }
 

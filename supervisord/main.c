@@ -119,7 +119,7 @@ main(int argc, char **argv)
 	if (!o.check && !may_start())
 		return (1);
 	sv.opts = &o;
-	sv.maker = sv.spawner = sv.neuron_tool = -1;
+	sv.maker = sv.spawner = sv.neuron_tool = sv.seal = -1;
 	feed_init(&sv.feed);
 	if (load_path(&o, path, sizeof(path)) == -1)
 		fatalx("the configuration's path is too long");
@@ -128,7 +128,7 @@ main(int argc, char **argv)
 	log_set_verbose(o.verbose || sv.conf->verbose);
 	channel_trace(o.trace);
 	children_init(&sv);
-	if (feed_programs(&sv) == -1)
+	if (feed_programs(&sv) == -1 || feed_seal(&sv) == -1)
 		return (1);
 	status = o.check ? supervisor_check(&sv) : supervisor_run(&sv);
 	feed_close(&sv.feed);

@@ -41,6 +41,7 @@ enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 #define FILES_LISTEN	0x01	/* "listen" */
 #define FILES_TOOLS	0x02	/* "tool/NAME", the declarations */
 #define FILES_HELPERS	0x04	/* maker, spawner, neuron-tool; "uids" */
+#define FILES_SEAL	0x08	/* "seal", from the credential store */
 
 /* What one child is: a row of child_table. */
 struct child_spec {
@@ -174,6 +175,7 @@ struct supervisor {
 	struct reload		 reload;
 	uint64_t		 neurons;	/* the limit neurond started with */
 	int			 maker;
+	int			 seal;		/* a memfd; -1: none */
 	int			 spawner;
 	int			 neuron_tool;
 	int			 journal;	/* -1: log to standard error */
@@ -214,6 +216,7 @@ void	feed_init(struct feed *);
 void	feed_close(struct feed *);
 /* Opens the programs.  0, or -1 after saying why. */
 int	feed_programs(struct supervisor *);
+int	feed_seal(struct supervisor *);
 /* Copies the declarations.  0, or -1 after saying why. */
 /* Those that come with Myelin, then those of the configuration's lines. */
 int	feed_tools(struct supervisor *, const struct conf *, struct feed *);

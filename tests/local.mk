@@ -100,8 +100,7 @@ check_PROGRAMS += tests/takeover/apid tests/takeover/judged \
 tests_takeover_apid_SOURCES = apid/apid.c $(TAKEOVER_SOURCES)
 tests_takeover_apid_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_apid_LDFLAGS = $(TAKEOVER_LINK)
-tests_takeover_apid_LDADD = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS) \
-	$(LIBMD_LIBS)
+tests_takeover_apid_LDADD = $(APID_LIBS)
 tests_takeover_judged_SOURCES = judged/judged.c judged/alone.c \
 	$(TAKEOVER_SOURCES)
 tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS) \

@@ -110,17 +110,22 @@ recv_one(int fd, int ms, struct got *g)
 	return (1);
 }
 
-/* The ends of sessions come between: noted, and passed over. */
+/* Registered secrets, which an apid is told first, are passed over; so are
+ * the ends of sessions, which are noted. */
 int
 rig_recv(int fd, int ms, struct got *g)
 {
 	int n;
 
-	while ((n = recv_one(fd, ms, g)) == 1 &&
-	    g->type == MSG_SESSION_OVER) {
-		dec_str(&g->d, rig_over, sizeof(rig_over));
-		dec_str(&g->d, rig_over_reason, sizeof(rig_over_reason));
-		ck_assert_int_eq(dec_end(&g->d), 0);
+	while ((n = recv_one(fd, ms, g)) == 1) {
+		if (g->type == MSG_SESSION_OVER) {
+			dec_str(&g->d, rig_over, sizeof(rig_over));
+			dec_str(&g->d, rig_over_reason,
+			    sizeof(rig_over_reason));
+			ck_assert_int_eq(dec_end(&g->d), 0);
+		} else if (g->type != MSG_SECRETS && g->type != MSG_SECRET &&
+		    g->type != MSG_SECRETS_END)
+			break;
 	}
 	return (n);
 }
