@@ -80,7 +80,7 @@ tests_security_without_LDADD = $(SECCOMP_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
-	tests/unit/check_neurond_filter
+	tests/unit/check_neurond_filter tests/unit/check_neurond_pty
 NEUROND_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS)
 NEUROND_TEST_LIBS = neurond/libneurond.a neurond/libmaker.a \
@@ -91,6 +91,8 @@ tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_pty_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
+tests_unit_check_neurond_pty_LDADD = $(NEUROND_TEST_LIBS)
 check_PROGRAMS += tests/unit/check_neurond_launch
 tests_unit_check_neurond_launch_SOURCES = \
 	tests/unit/check_neurond_launch.c tests/unit/policyd_rig.c \

@@ -31,6 +31,7 @@
 #include "limits.h"
 #include "log.h"
 #include "proc.h"
+#include "signals.h"
 #include "slice.h"
 
 #define UNPRIVILEGED	65534
@@ -445,6 +446,34 @@ on_stop(void *arg, struct imsg *m)
 	return (0);
 }
 
+/* A signal is sent for real; a size there is nobody to take. */
+static int
+on_steer(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m), value;
+	char id[ID_SIZE], text[200];
+	int is_signal = imsg_type(m) == MSG_SIGNAL;
+	struct job *j;
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	value = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1)
+		return (-1);
+	TAILQ_FOREACH(j, &jobs, entry)
+		if (is_signal && strcmp(j->id, id) == 0)
+			kill(-j->pid, (int)value);
+	if (is_signal)
+		snprintf(text, sizeof(text), "{\"call\":\"%s\",\"signal\":"
+		    "\"%s\"}", id, signal_name(value));
+	else
+		snprintf(text, sizeof(text), "{\"call\":\"%s\",\"rows\":%u,"
+		    "\"cols\":%u}", id, PTY_ROWS(value), PTY_COLS(value));
+	reply(request, 200, 0, text);
+	return (0);
+}
+
 /* ---- channels ---- */
 
 static const struct channel_handler api_handlers[] = {
@@ -455,6 +484,8 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_ASK,		on_ask },
 	{ MSG_ASK_ONCE,		on_ask },
 	{ MSG_STOP,		on_stop },
+	{ MSG_SIGNAL,		on_steer },
+	{ MSG_RESIZE,		on_steer },
 	{ MSG_QUERY,		on_query }
 };
 

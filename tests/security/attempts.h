@@ -39,6 +39,7 @@ ROW(fds,	"22: find file descriptors of others")			\
 ROW(signals,	"26: signal PID 1 and everybody")			\
 ROW(trace,	"27: trace PID 1, read its memory, take its fds")	\
 ROW(namespaces,	"30: make namespaces")					\
+ROW(terminal,	"31: type into a terminal, change what it is")		\
 ROW(mountapi,	"35: the mount system calls")				\
 ROW(compat,	"36: system calls of another architecture")		\
 ROW(kernel,	"37: system calls that reach into the kernel")		\

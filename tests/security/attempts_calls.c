@@ -390,6 +390,55 @@ run_setuid_program(void)
 		denied("su", EPERM);
 }
 
+/*
+ * What was typed by somebody else is what TIOCSTI makes of it.  TIOCCONS is
+ * not tried: where it works, the host's console is this terminal.
+ */
+static void
+look_at_terminal(const char *name, int fd)
+{
+	static const unsigned long more = 1UL << 32;
+	int discipline = 27;	/* N_NULL: there without a module */
+	char what[64], byte = 3;
+	char linux_call[2] = { 6, 0 };	/* the shift state */
+
+	snprintf(what, sizeof(what), "TIOCSTI on %s", name);
+	tried(what, syscall(SYS_ioctl, fd, (unsigned long)TIOCSTI, &byte));
+	snprintf(what, sizeof(what), "TIOCSTI and 1<<32 on %s", name);
+	tried(what, syscall(SYS_ioctl, fd, TIOCSTI | more, &byte));
+	snprintf(what, sizeof(what), "TIOCLINUX on %s", name);
+	tried(what, syscall(SYS_ioctl, fd, (unsigned long)TIOCLINUX,
+	    linux_call));
+	snprintf(what, sizeof(what), "TIOCSETD on %s", name);
+	tried(what, syscall(SYS_ioctl, fd, (unsigned long)TIOCSETD,
+	    &discipline));
+}
+
+void
+attempt_terminal(void)
+{
+	int master, slave, locked = 0, fd;
+	char name[16];
+
+	for (fd = 0; fd <= 2; fd++) {
+		if (!isatty(fd))
+			continue;
+		snprintf(name, sizeof(name), "fd %d", fd);
+		look_at_terminal(name, fd);
+	}
+	/* One of its own, which any program may make. */
+	if ((master = open("/dev/ptmx", O_RDWR | O_NOCTTY)) == -1 ||
+	    ioctl(master, TIOCSPTLCK, &locked) == -1 ||
+	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY)) == -1) {
+		cannot("a terminal of its own");
+		return;
+	}
+	look_at_terminal("its own", slave);
+	look_at_terminal("its own, before it", master);
+	if (setsid() != -1 && ioctl(slave, TIOCSCTTY, 0) == 0)
+		look_at_terminal("the controlling one", slave);
+}
+
 void
 attempt_privileges(void)
 {

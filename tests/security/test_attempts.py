@@ -39,6 +39,9 @@ for d in null zero full random urandom; do
 done
 mkdir dev/shm
 mount -t tmpfs shm dev/shm
+mkdir dev/pts
+mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
 mount -t tmpfs tmp tmp
 cp "$2" tmp/attempts
 echo planted >home/agent/planted
@@ -77,10 +80,10 @@ class Attempts(unittest.TestCase):
             os.rmdir(d)
         return r.returncode, r.stdout.decode(errors="replace")
 
-    def attempt(self, name, control=True):
+    def attempt(self, name, control=True, **more):
         r = self.i.call("exec", {"argv": [
             os.path.join(self.w.path, "attempts"), name]},
-            timeout_ms=30000, **self.w.fields())
+            timeout_ms=30000, **more, **self.w.fields())
         self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
         self.assertNotIn("WORKED", r["stdout"])
         if control:
@@ -179,6 +182,10 @@ class Attempts(unittest.TestCase):
 
     def test_030_namespaces(self):
         self.attempt("namespaces")
+
+    def test_031_terminal(self):
+        self.attempt("terminal")
+        self.attempt("terminal", control=False, pty={"rows": 24, "cols": 80})
 
     def test_035_mount_family(self):
         self.attempt("mountapi")

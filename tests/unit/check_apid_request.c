@@ -1,9 +1,11 @@
 /*
  * The JSON bodies of requests.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "request.h"
+#include "signals.h"
 #include "text.h"
 #include "unit.h"
 
@@ -90,6 +92,23 @@ static const struct {
 	    API_BAD_REQUEST, "JSON" },
 	{ REQUEST_CALL, "{\"tool\":\"t\",\"args\":{},\"wait_ms\":50001}",
 	    API_BAD_REQUEST, "50000" },
+	{ REQUEST_CALL, "{\"pty\":7}", API_BAD_REQUEST, "pty" },
+	{ REQUEST_CALL, "{\"pty\":{}}", API_BAD_REQUEST, "pty.rows" },
+	{ REQUEST_CALL, "{\"pty\":{\"rows\":1}}", API_BAD_REQUEST,
+	    "pty.cols" },
+	{ REQUEST_CALL, "{\"pty\":{\"rows\":0,\"cols\":1}}",
+	    API_BAD_REQUEST, "1 to 4096" },
+	{ REQUEST_CALL, "{\"pty\":{\"rows\":1,\"cols\":4097}}",
+	    API_BAD_REQUEST, "pty.cols" },
+	{ REQUEST_CALL, "{\"pty\":{\"rows\":1,\"cols\":1,\"x\":1}}",
+	    API_BAD_REQUEST, "pty.x" },
+	{ REQUEST_CALL, "{\"pty\":{\"rows\":1,\"cols\":1,\"term\":1}}",
+	    API_BAD_REQUEST, "pty.term" },
+	{ REQUEST_SESSION, "{\"pty\":{}}", API_BAD_REQUEST, "pty" },
+	{ REQUEST_CALL, "{\"timeout_ms\":\"min\"}", API_BAD_REQUEST,
+	    "\"max\"" },
+	{ REQUEST_CALL, "{\"timeout_ms\":4294967295}", API_BAD_REQUEST,
+	    "timeout_ms" },
 	{ REQUEST_CALL, "[]", API_BAD_REQUEST, "object" },
 	{ REQUEST_CALL, "", API_BAD_REQUEST, "JSON" }
 };
@@ -108,6 +127,94 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* It is among what is judged, and the longest time has a name. */
+START_TEST(terminal)
+{
+	struct request q;
+	struct http_bad bad;
+
+	ck_assert_int_eq(read_body(&q, REQUEST_CALL, "{\"tool\":\"t\","
+	    "\"args\":{},\"timeout_ms\":\"max\",\"pty\":{\"term\":\"x\","
+	    "\"rows\":4096,\"cols\":1}}", &bad), 0);
+	ck_assert_str_eq(q.arguments, "{\"args\":{},\"pty\":{\"cols\":1,"
+	    "\"rows\":4096,\"term\":\"x\"}}");
+	ck_assert(q.pty);
+	ck_assert_uint_eq(q.timeout_ms, TIMEOUT_MOST);
+	request_free(&q);
+	ck_assert_int_eq(read_body(&q, REQUEST_CALL,
+	    "{\"tool\":\"t\",\"args\":{}}", &bad), 0);
+	ck_assert(!q.pty);
+	request_free(&q);
+}
+END_TEST
+
+static const struct {
+	const char	*body;
+	int		 ok;
+	uint32_t	 value;
+} small[] = {
+	/* signals */
+	{ "{\"signal\":\"INT\"}", 1, SIGINT },
+	{ "{\"signal\":\"WINCH\"}", 1, SIGWINCH },
+	{ "{\"signal\":\"SIGINT\"}", 0, 0 },
+	{ "{\"signal\":\"SEGV\"}", 0, 0 },
+	{ "{\"signal\":2}", 0, 0 },
+	{ "{\"signal\":null}", 0, 0 },
+	{ "{\"signal\":\"INT\",\"x\":1}", 0, 0 },
+	{ "{}", 0, 0 },
+	{ "[]", 0, 0 },
+	{ "", 0, 0 },
+	/* sizes */
+	{ "{\"rows\":24,\"cols\":80}", 2, PTY_SIZE(24, 80) },
+	{ "{\"rows\":4096,\"cols\":4096}", 2, PTY_SIZE(4096, 4096) },
+	{ "{\"rows\":0,\"cols\":80}", 0, 0 },
+	{ "{\"rows\":65536,\"cols\":80}", 0, 0 },
+	{ "{\"rows\":-1,\"cols\":80}", 0, 0 },
+	{ "{\"rows\":24.0,\"cols\":80}", 0, 0 },
+	{ "{\"rows\":24}", 0, 0 },
+	{ "{\"rows\":24,\"cols\":80,\"x\":1}", 0, 0 }
+};
+
+START_TEST(signal_and_size)
+{
+	const char *body = small[_i].body;
+	struct http_bad bad;
+	uint32_t value = 0;
+
+	ck_assert_int_eq(request_signal(body, strlen(body), &value, &bad),
+	    small[_i].ok == 1 ? 0 : -1);
+	if (small[_i].ok == 1)
+		ck_assert_uint_eq(value, small[_i].value);
+	else
+		ck_assert_int_eq(bad.code, API_BAD_REQUEST);
+	ck_assert_int_eq(request_resize(body, strlen(body), &value, &bad),
+	    small[_i].ok == 2 ? 0 : -1);
+	if (small[_i].ok == 2)
+		ck_assert_uint_eq(value, small[_i].value);
+	else
+		ck_assert_int_eq(bad.code, API_BAD_REQUEST);
+}
+END_TEST
+
+/* The list is closed, and the same both ways. */
+START_TEST(signal_names_are_a_list)
+{
+	unsigned number, have = 0;
+	const char *name;
+
+	for (number = 0; number < 256; number++) {
+		if ((name = signal_name(number)) == NULL)
+			continue;
+		ck_assert_uint_eq(signal_find(name), number);
+		ck_assert_ptr_nonnull(strstr(signal_names(), name));
+		have++;
+	}
+	ck_assert_uint_eq(have, 11);
+	ck_assert_ptr_null(signal_name(SIGSEGV));
+	ck_assert_ptr_null(signal_name(SIGRTMIN));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -118,6 +225,10 @@ main(void)
 	limits_init(&limits);
 	tcase_add_test(t, argument_bytes);
 	tcase_add_test(t, inputs);
+	tcase_add_test(t, terminal);
+	tcase_add_loop_test(t, signal_and_size, 0,
+	    sizeof(small) / sizeof(small[0]));
+	tcase_add_test(t, signal_names_are_a_list);
 	tcase_add_loop_test(t, refuses, 0,
 	    sizeof(refused) / sizeof(refused[0]));
 	suite_add_tcase(s, t);

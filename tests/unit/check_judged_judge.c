@@ -100,6 +100,14 @@ START_TEST(test_runs)
 	    "a|./a/b/|A=1=2|LC_ALL=C");
 	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"cwd\":\"/srv/proc\"}",
 	    "a|/srv/proc");
+	/* A terminal has a type, which the caller may say. */
+	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"pty\":{\"rows\":1,"
+	    "\"cols\":4096}}", "a||TERM=xterm");
+	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"pty\":{\"rows\":1,"
+	    "\"cols\":2,\"term\":\"vt220\"}}", "a||TERM=vt220");
+	runs("exec", "{\"args\":{\"argv\":[\"a\"]},\"env\":{\"TERM\":\"d\"},"
+	    "\"pty\":{\"rows\":1,\"cols\":2,\"term\":\"vt220\"}}",
+	    "a||TERM=d");
 }
 END_TEST
 
@@ -148,6 +156,18 @@ static const struct refused refused[] = {
 	{ "exec", E ",\"cwd\":\"/proc/self/cwd\"}", "/proc" },
 	{ "exec", E ",\"cwd\":\"//./proc\"}", "/proc" },
 	{ "exec", E ",\"cwd\":\"/dev/fd/7\"}", "/dev" },
+	{ "exec", E ",\"pty\":1}", "pty: expected object, got integer" },
+	{ "exec", E ",\"pty\":{\"rows\":1}}", "pty.cols: not a whole" },
+	{ "exec", E ",\"pty\":{\"rows\":0,\"cols\":1}}", "1 to 4096" },
+	{ "exec", E ",\"pty\":{\"rows\":1,\"cols\":4097}}", "pty.cols" },
+	{ "exec", E ",\"pty\":{\"rows\":1,\"cols\":1,\"x\":1}}",
+	    "pty: no member \"x\" is known" },
+	{ "exec", E ",\"pty\":{\"rows\":1,\"cols\":1,\"term\":\"a/b\"}}",
+	    "pty.term: not a terminal's name" },
+	{ "exec", E ",\"pty\":{\"rows\":1,\"cols\":1,\"term\":\"..\"}}",
+	    "pty.term" },
+	{ "exec", E ",\"pty\":{\"rows\":1,\"cols\":1,\"term\":\"\"}}",
+	    "pty.term" },
 	{ "exec", E ",\"env\":[]}", "env: expected object, got array" },
 	{ "exec", E ",\"env\":{\"A\":1}}",
 	    "env[\"A\"]: expected string, got integer" },
@@ -243,6 +263,11 @@ START_TEST(test_asks)
 	ck_assert_str_eq(j.class, "destructive");
 	ck_assert_str_eq(j.rule, "tool t asks");
 	ck_assert_int_ne(j.run_fd, -1);
+	/* Its declaration does not say that it may have a terminal. */
+	ask("t", "{\"args\":{},\"pty\":{\"rows\":1,\"cols\":1}}", &j);
+	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);
+	ck_assert_str_eq(j.reason.text,
+	    "pty: the tool \"t\" has no use for a terminal");
 }
 END_TEST
 

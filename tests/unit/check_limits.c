@@ -49,7 +49,12 @@ static const struct {
 	{ LIMIT_CPU,		"1.2345", 0, 0 },
 	{ LIMIT_CPU,		"1.",	0, 0 },
 	{ LIMIT_CPU,		".",	0, 0 },
-	{ LIMIT_CPU,		"1.2.3", 0, 0 }
+	{ LIMIT_CPU,		"1.2.3", 0, 0 },
+	{ LIMIT_PTY,		"yes",	1, 1 },
+	{ LIMIT_PTY,		"no",	1, 0 },
+	{ LIMIT_PTY,		"1",	0, 0 },
+	{ LIMIT_PTY,		"Yes",	0, 0 },
+	{ LIMIT_PTY,		"",	0, 0 }
 };
 
 START_TEST(values_read_as_written)

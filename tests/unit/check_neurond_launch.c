@@ -662,6 +662,38 @@ START_TEST(ends_that_can_not_be)
 }
 END_TEST
 
+START_TEST(steers_that_can_not_be)
+{
+	static const struct { unsigned type; uint32_t value; } rows[] = {
+		{ MSG_CALL_SIGNAL, 0 }, { MSG_CALL_SIGNAL, 11 },
+		{ MSG_CALL_SIGNAL, 64 }, { MSG_CALL_SIGNAL, UINT32_MAX },
+		{ MSG_CALL_RESIZE, 0 }, { MSG_CALL_RESIZE, 80 },
+		{ MSG_CALL_RESIZE, PTY_SIZE(24, 0) },
+		{ MSG_CALL_RESIZE, PTY_SIZE(4097, 1) },
+		{ MSG_CALL_RESIZE, UINT32_MAX },
+	};
+	struct enc *e;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		e = enc_new(64);
+		enc_u32(e, rows[i].value);
+		enc_str(e, "c-22222222222222222222");
+		rig_send(t.launch, rows[i].type, e, NULL, 0);
+		want_closed("a signal or size");
+	}
+	/* of what is not there they are nothing */
+	for (i = 0; i < 2; i++) {
+		e = enc_new(64);
+		enc_u32(e, i == 0 ? 9 : PTY_SIZE(1, 1));
+		enc_str(e, "c-22222222222222222222");
+		rig_send(t.launch, i == 0 ? MSG_CALL_SIGNAL : MSG_CALL_RESIZE,
+		    e, NULL, 0);
+	}
+	still_serves();
+}
+END_TEST
+
 /* ---- floods and exhaustion ---- */
 
 START_TEST(floods_of_what_is_not_there)
@@ -789,6 +821,7 @@ main(void)
 	tcase_add_test(tc, a_live_call_twice);
 	tcase_add_test(tc, runs_nothing_on_the_host);
 	tcase_add_test(tc, ends_that_can_not_be);
+	tcase_add_test(tc, steers_that_can_not_be);
 	tcase_add_test(tc, floods_of_what_is_not_there);
 	tcase_add_test(tc, flood_of_makes_unread);
 	tcase_add_test(tc, messages_that_break_the_table);

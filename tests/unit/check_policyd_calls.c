@@ -443,6 +443,128 @@ START_TEST(stops)
 }
 END_TEST
 
+static uint32_t
+steer(unsigned type, uint64_t handle, uint32_t value, const char *id)
+{
+	struct enc *e = enc_new(64);
+	uint32_t request = ++rig.requests;
+
+	enc_u32(e, request);
+	enc_u64(e, handle);
+	enc_u32(e, value);
+	enc_str(e, id);
+	rig_send(rig.fd[RIG_AGENT], type, e, NULL, 0);
+	return (request);
+}
+
+/* It is answered with 200, and neurond is told this. */
+static void
+steered(uint32_t request, unsigned type, uint32_t value, const char *call)
+{
+	char id[ID_SIZE];
+	unsigned status;
+	struct got g;
+
+	json_decref(rig_reply(&rig, RIG_AGENT, request, &status, NULL));
+	ck_assert_uint_eq(status, 200);
+	rig_want(&rig, RIG_LAUNCH, type, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), value);
+	dec_str(&g.d, id, sizeof(id));
+	ck_assert_int_eq(dec_end(&g.d), 0);
+	ck_assert_str_eq(id, call);
+}
+
+static void
+runs(struct rig_call *c)
+{
+	struct enc *e = enc_new(64);
+
+	enc_str(e, c->id);
+	rig_send(rig.fd[RIG_LAUNCH], MSG_STARTED, e, NULL, 0);
+	rig_want(&rig, RIG_AGENT, MSG_CALL_STARTED, &(struct got){0});
+}
+
+START_TEST(signals_and_sizes)
+{
+	uint64_t handle = user();
+	struct rig_call c, plain;
+	unsigned i;
+
+	rig_ask_flags = ASK_F_PTY;
+	launched(handle, NULL, &c);
+	rig_ask_flags = 0;
+	want_refusal(steer(MSG_SIGNAL, handle, 2, c.id), 409, "conflict",
+	    "does not run yet");
+	runs(&c);
+	steered(steer(MSG_SIGNAL, handle, 2, c.id), MSG_CALL_SIGNAL, 2, c.id);
+	steered(steer(MSG_RESIZE, handle, PTY_SIZE(1, 4096), c.id),
+	    MSG_CALL_RESIZE, PTY_SIZE(1, 4096), c.id);
+	launched(handle, NULL, &plain);
+	runs(&plain);
+	steered(steer(MSG_SIGNAL, handle, 15, plain.id), MSG_CALL_SIGNAL, 15,
+	    plain.id);
+	want_refusal(steer(MSG_RESIZE, handle, PTY_SIZE(1, 1), plain.id), 409,
+	    "conflict", "no terminal");
+	want_refusal(steer(MSG_SIGNAL, handle, 2, "c-22222222222222222222"),
+	    404, "not_found", "c-2222");
+	/* each is a record, so their number is bounded */
+	for (i = 1; i < 1000; i++)
+		steered(steer(MSG_SIGNAL, handle, 28, c.id), MSG_CALL_SIGNAL,
+		    28, c.id);
+	json_decref(rig_reply(&rig, RIG_AGENT, steer(MSG_SIGNAL, handle, 28,
+	    c.id), &i, NULL));
+	ck_assert_uint_eq(i, 429);
+	steered(steer(MSG_RESIZE, handle, PTY_SIZE(2, 2), c.id),
+	    MSG_CALL_RESIZE, PTY_SIZE(2, 2), c.id);
+	rig_ended(&rig, &c, END_EXITED, 0, 0, "");
+	json_decref(rig_finished(&rig, &c));
+	want_refusal(steer(MSG_SIGNAL, handle, 2, c.id), 409, "conflict",
+	    "has ended");
+	want_refusal(steer(MSG_RESIZE, handle, PTY_SIZE(1, 1), c.id), 409,
+	    "conflict", "has ended");
+}
+END_TEST
+
+START_TEST(others_can_not_steer)
+{
+	uint64_t handle = user(), other;
+	struct rig_call c;
+	char words[512];
+
+	rig_ask_flags = ASK_F_PTY;
+	launched(handle, NULL, &c);
+	rig_ask_flags = 0;
+	runs(&c);
+	other = rig_peer(&rig, RIG_AGENT, RIG_MEMBER, RIG_GROUP, words,
+	    sizeof(words));
+	ck_assert_uint_ne(other, 0);
+	want_refusal(steer(MSG_SIGNAL, other, 9, c.id), 404, "not_found",
+	    c.id);
+	want_refusal(steer(MSG_RESIZE, other, PTY_SIZE(1, 1), c.id), 404,
+	    "not_found", c.id);
+	want_refusal(steer(MSG_SIGNAL, other + 1000, 9, c.id), 403,
+	    "forbidden", "identity");
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 200, &(struct got){0}),
+	    0);
+}
+END_TEST
+
+START_TEST(no_terminal_in_the_profile)
+{
+	uint32_t request;
+
+	rig_init(&rig);
+	rig.slice->limits.v[LIMIT_PTY] = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	rig_ask_flags = ASK_F_PTY;
+	request = rig_ask(&rig, user(), NULL, "exec");
+	rig_ask_flags = 0;
+	want_refusal(request, 403, "forbidden", "pty no");
+	json_decref(rig_whole(&rig, user(), NULL));
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(refused_workspace)
 {
 	uint64_t handle = user();
@@ -485,6 +607,9 @@ main(void)
 	tcase_add_test(own, budgets);
 	tcase_add_test(tc, end_of_session);
 	tcase_add_test(tc, stops);
+	tcase_add_test(tc, signals_and_sizes);
+	tcase_add_test(tc, others_can_not_steer);
+	tcase_add_test(own, no_terminal_in_the_profile);
 	tcase_add_test(tc, refused_workspace);
 	suite_add_tcase(s, tc);
 	suite_add_tcase(s, own);

@@ -173,10 +173,37 @@ START_TEST(approves_nothing)
 }
 END_TEST
 
+/* Signals and sizes that apid refuses to name close its channel. */
+START_TEST(steers_that_can_not_be)
+{
+	static const struct { unsigned type; uint32_t value; } rows[] = {
+		{ MSG_SIGNAL, 0 }, { MSG_SIGNAL, 11 }, { MSG_SIGNAL, 34 },
+		{ MSG_SIGNAL, UINT32_MAX }, { MSG_RESIZE, 0 },
+		{ MSG_RESIZE, PTY_SIZE(24, 0) }, { MSG_RESIZE, 80 },
+		{ MSG_RESIZE, PTY_SIZE(1, 4097) }, { MSG_RESIZE, UINT32_MAX },
+	};
+	struct enc *e;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		e = enc_new(64);
+		enc_u32(e, 1);
+		enc_u64(e, user());
+		enc_u32(e, rows[i].value);
+		enc_str(e, "c-22222222222222222222");
+		rig_send(rig.fd[RIG_AGENT], rows[i].type, e, NULL, 0);
+		ck_assert(rig_closed(&rig, RIG_AGENT));
+		rig_plumb(&rig, RIG_AGENT);
+	}
+	ck_assert(rig_alive(&rig));
+	json_decref(rig_whole(&rig, user(), NULL));
+}
+END_TEST
+
 START_TEST(rows_of_the_agent_by_the_operator)
 {
 	static const unsigned rows[] = { MSG_ASK, MSG_ASK_ONCE, MSG_OPEN,
-	    MSG_STOP };
+	    MSG_STOP, MSG_SIGNAL, MSG_RESIZE };
 	struct enc *e;
 	uint8_t zero[64] = { 0 };
 	int fds[3], p[2];
@@ -572,6 +599,7 @@ main(void)
 	tcase_add_test(tc, nothing_of_another_principal);
 	tcase_add_test(tc, replays);
 	tcase_add_test(tc, approves_nothing);
+	tcase_add_test(tc, steers_that_can_not_be);
 	tcase_add_test(tc, rows_of_the_agent_by_the_operator);
 	tcase_add_test(tc, verdicts_of_calls_never_asked);
 	tcase_add_test(tc, a_verdict_twice_runs_once);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "protocol.h"
 #include "runblock.h"
 #include "unit.h"
 
@@ -126,6 +127,7 @@ START_TEST(test_decode_bad)
 
 	enc = head(1, 1);
 	ck_assert_ptr_null(decode(enc, &why));
+	ck_assert_str_eq(why, "with flags that are not defined");
 
 	enc = head(1, 0);		/* no program */
 	enc_u32(enc, 0);
@@ -154,6 +156,41 @@ START_TEST(test_decode_bad)
 	enc_u32(enc, 0);
 	enc_u8(enc, 0);
 	ck_assert_ptr_null(decode(enc, &why));
+}
+END_TEST
+
+static const struct {
+	uint32_t	 flags;
+	uint32_t	 size;		/* 0: none is there */
+	int		 good;
+} terminals[] = {
+	{ RUNBLOCK_F_PTY, PTY_SIZE(24, 80), 1 },
+	{ RUNBLOCK_F_PTY, PTY_SIZE(1, 4096), 1 },
+	{ RUNBLOCK_F_PTY, PTY_SIZE(0, 80), 0 },
+	{ RUNBLOCK_F_PTY, 24 << 16, 0 },
+	{ RUNBLOCK_F_PTY, PTY_SIZE(4097, 80), 0 },
+	{ RUNBLOCK_F_PTY, UINT32_MAX, 0 },
+	{ RUNBLOCK_F_PTY, 0, 0 },
+	{ 0, PTY_SIZE(24, 80), 0 }
+};
+
+START_TEST(test_decode_pty)
+{
+	struct enc *enc = head(1, terminals[_i].flags);
+	struct runblock *rb;
+	const char *why;
+
+	enc_u32(enc, 1);
+	enc_str(enc, "a");
+	enc_u32(enc, 0);
+	if (terminals[_i].size != 0)
+		enc_u32(enc, terminals[_i].size);
+	rb = decode(enc, &why);
+	ck_assert_msg((rb != NULL) == terminals[_i].good, "%s",
+	    why == NULL ? "decoded" : why);
+	if (rb != NULL)
+		ck_assert_uint_eq(rb->pty, terminals[_i].size);
+	runblock_free(rb);
 }
 END_TEST
 
@@ -187,6 +224,8 @@ main(void)
 	tcase_add_test(tc, test_encode_bounds);
 	tcase_add_test(tc, test_decode_bad);
 	tcase_add_test(tc, test_decode_env);
+	tcase_add_loop_test(tc, test_decode_pty, 0,
+	    sizeof(terminals) / sizeof(terminals[0]));
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));
 }

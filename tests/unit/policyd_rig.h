@@ -116,6 +116,8 @@ void	rig_session(struct rig *, uint64_t handle, char session[ID_SIZE]);
 /* ASK, or ASK_ONCE where session is NULL; returns the request. */
 uint32_t rig_ask(struct rig *, uint64_t handle, const char *session,
 	    const char *tool);
+/* Flags of the ASKs that follow. */
+extern uint8_t rig_ask_flags;
 /* ASKED and JUDGE. */
 void	rig_asked(struct rig *, uint32_t request, struct rig_call *);
 void	rig_verdict(struct rig *, struct rig_call *, unsigned verdict);

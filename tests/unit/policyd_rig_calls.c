@@ -142,6 +142,8 @@ rig_session(struct rig *r, uint64_t handle, char session[ID_SIZE])
 	json_decref(json);
 }
 
+uint8_t rig_ask_flags;
+
 uint32_t
 rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 {
@@ -154,7 +156,7 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 	enc_u64(e, handle);
 	enc_u32(e, 0);
 	enc_u8(e, STDIN_NONE);
-	enc_u8(e, 0);
+	enc_u8(e, rig_ask_flags);
 	if (session != NULL) {
 		enc_str(e, session);
 		enc_str(e, tool);
