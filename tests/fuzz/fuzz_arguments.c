@@ -16,7 +16,7 @@ int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 #define TOOL(name, schema, argv)					\
 	"{\"name\":\"" name "\",\"title\":\"\",\"description\":\"\","	\
-	"\"effect\":\"read\",\"marks\":[],\"asks\":false,"		\
+	"\"effect\":\"read\",\"marks\":[],\"asks\":false,\"pty\":true,"	\
 	"\"input_schema\":" schema ",\"argv\":" argv "}"
 
 static const char *const names[] = { "exec", "grep" };

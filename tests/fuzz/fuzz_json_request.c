@@ -1,5 +1,6 @@
 /*
- * The JSON body of a request; the first byte says which kind of body.
+ * The JSON body of a request; the first byte says which kind of body, the two
+ * highest a signal and a size.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -7,9 +8,24 @@
 #include <string.h>
 
 #include "request.h"
+#include "signals.h"
 #include "text.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+static void
+small(int is_signal, const char *body, size_t size)
+{
+	struct http_bad bad;
+	uint32_t value;
+
+	if (is_signal && request_signal(body, size, &value, &bad) == 0 &&
+	    signal_name(value) == NULL)
+		abort();
+	if (!is_signal && request_resize(body, size, &value, &bad) == 0 &&
+	    !PTY_SIZE_OK(value))
+		abort();
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -28,6 +44,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		limits_init(&limits);
 		text_init();
 		json_object_seed(1);
+	}
+	if (data[0] >= 0xfe) {
+		small(data[0] == 0xfe, (const char *)data + 1, size - 1);
+		return (0);
 	}
 	which = kinds[data[0] % 3];
 	if (request_read(&q, which, (const char *)data + 1, size - 1,

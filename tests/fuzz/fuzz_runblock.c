@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "protocol.h"
 #include "redact.h"
 #include "runblock.h"
 
@@ -24,6 +25,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (i = 0; i < rb->envc; i++)
 			env_check(rb->env[i], strcspn(rb->env[i], "="),
 			    strchr(rb->env[i], '=') + 1);
+		if ((rb->flags & RUNBLOCK_F_PTY) && !PTY_SIZE_OK(rb->pty))
+			abort();
 		runblock_free(rb);
 	}
 	if ((text = malloc(size + 1)) == NULL)

@@ -560,6 +560,40 @@ class Results(Base):
         status, j = c.do("POST", target + "/cancel", {"why": "x"})
         self.assertEqual((status, j["error"]["code"]), (400, "bad_request"))
 
+    def test_signal_and_resize(self):
+        c = self.client()
+        j = c.do("POST", "/v1/calls", bash("trap 'echo int; exit 4' INT; "
+                                           "echo a; while :; do sleep 0.05; "
+                                           "done"))[1]
+        target = "/v1/calls/" + j["call"]
+        time.sleep(0.3)
+        status, j = c.do("POST", target + "/resize", {"rows": 1, "cols": 1})
+        self.assertEqual((status, j["error"]["code"]), (409, "conflict"))
+        for what, body in (("signal", {"signal": "SEGV"}), ("signal", {}),
+                           ("resize", {"rows": 0, "cols": 1}),
+                           ("resize", {"rows": 1})):
+            status, j = c.do("POST", target + "/" + what, body)
+            self.assertEqual((status, j["error"]["code"]),
+                             (400, "bad_request"))
+        self.assertEqual(c.do("POST", target + "/signal",
+                              {"signal": "INT"})[0], 200)
+        status, j = c.do("GET", target + "?wait_ms=5000")
+        self.assertEqual((j["exit_code"], j["stdout"]), (4, "a\nint\n"))
+        for what, body in (("signal", {"signal": "INT"}),
+                           ("resize", {"rows": 1, "cols": 1})):
+            status, j = c.do("POST", target + "/" + what, body)
+            self.assertEqual((status, j["error"]["code"]), (409, "conflict"))
+            status, j = c.do("POST", "/v1/calls/c-22222222222222222222/" +
+                             what, body)
+            self.assertEqual(status, 404)
+        j = c.do("POST", "/v1/calls", dict(bash("sleep 60"), pty={
+            "rows": 5, "cols": 6}))[1]
+        target = "/v1/calls/" + j["call"]
+        time.sleep(0.1)
+        self.assertEqual(c.do("POST", target + "/resize", {
+            "rows": 7, "cols": 8})[1]["rows"], 7)
+        c.do("POST", target + "/cancel")
+
     def test_others(self):
         """Of another principal's call nothing is to be had."""
         j = self.run_call(exec_("echo", "mine"))
