@@ -96,7 +96,8 @@ tools_abort(void)
 char *
 tools_merge(const char *json, size_t n, size_t *size)
 {
-	static const char *const members[] = { "description", "input_schema" };
+	static const char *const members[] = { "description", "input_schema",
+	    "pty" };
 	json_t *j = json_loadb(json, n, 0, NULL), *tool, *mine, *v;
 	const char *name;
 	char *text = NULL;

@@ -82,7 +82,8 @@ class Pty(unittest.TestCase):
     def setUpClass(cls):
         cls.i = Instance("""
 profile bare { pty no }
-principal user root { preset standard; profile default, bare
+profile few { nofile 32; running-calls 16 }
+principal user root { preset standard; profile default, bare, few
     workspace "/*"; owner any }
 operator user root may approve, audit, manage
 hourly 10000000
@@ -319,6 +320,42 @@ calls-session 10000000
         self.assertEqual(self.i.bash("ls /dev/pts; ls /proc | grep -c '^[0-9]'"
                                      , session=s)["stdout"], "ptmx\n3\n")
         self.i.request("DELETE", "/v1/sessions/" + s)
+
+    def test_as_many_as_may_run(self):
+        """With the fewest open files that a neuron can have."""
+        s = self.i.session(profile="few")
+        calls = []
+        for n in range(16):
+            status, body = self.i.request("POST", "/v1/sessions/%s/calls" % s,
+                                          {"tool": "bash", "pty": PTY,
+                                           "args": {"command":
+                                                    "trap 'stty size; exit %d'"
+                                                    " WINCH; echo ready; "
+                                                    "while :; do sleep 0.1; "
+                                                    "done" % n}})
+            self.assertEqual(status, 202, body)
+            calls.append(body["call"])
+        for call in calls:
+            wait_for(lambda: self.i.get("/v1/calls/" + call)[1]["state"] ==
+                     "running", 20)
+        time.sleep(1)
+        for n, call in reversed(list(enumerate(calls))):
+            self.assertEqual(self.i.request(
+                "POST", "/v1/calls/%s/resize" % call,
+                {"rows": n + 1, "cols": 7})[0], 200)
+        for n, call in enumerate(calls):
+            r = self.i.get("/v1/calls/%s?wait_ms=20000" % call)[1]
+            self.assertEqual((r.get("exit_code"), r.get("stdout")),
+                             (n, "ready\r\n%d 7\r\n" % (n + 1)), r)
+        self.i.request("DELETE", "/v1/sessions/" + s)
+
+    def test_the_relay_is_out_of_reach(self):
+        """Who kills all that he can has his terminal still."""
+        r = self.bash("cat /proc/[0-9]*/comm; kill -9 -1; echo alive")
+        self.assertNotIn("neuron-pty", r["stdout"])
+        if "landlock-scopes" in r["layers"]:
+            self.assertEqual((r["state"], r["stdout"][-7:]),
+                             ("completed", "alive\r\n"), r)
 
     def test_terminals_are_bounded(self):
         r = self.i.call("python", {"code":
