@@ -214,7 +214,8 @@ take_order(struct relay *r)
  * unread: it pushes a line that was not ended, it ends what reads lines, and
  * an editor of lines knows it.  A terminal forgets its end once it was read,
  * and loses it when the mode changes; so it is typed again, and whoever reads
- * meets it, as in a pipe.
+ * meets it, as in a pipe.  Where it would be echoed into the output, by a mode
+ * that is neither of lines nor an editor's, it is not.
  */
 static void
 type_end(struct relay *r)
@@ -225,7 +226,8 @@ type_end(struct relay *r)
 	r->wait = r->wait * 2 < EOF_WAIT_MAX ? r->wait * 2 : EOF_WAIT_MAX;
 	r->when = now_ms() + r->wait;
 	if (poll(&pfd, 1, 0) != 0 || tcgetattr(r->slave, &t) == -1 ||
-	    t.c_cc[VEOF] == _POSIX_VDISABLE)
+	    t.c_cc[VEOF] == _POSIX_VDISABLE ||
+	    (t.c_lflag & (ICANON | ECHO)) == ECHO)
 		return;
 	r->to_program.bytes[0] = (char)t.c_cc[VEOF];
 	r->to_program.len = 1;

@@ -124,7 +124,10 @@ operator user root may approve, audit, manage
         time.sleep(0.3)
         self.type("", "C-z")
         self.see(r"Stopped")
-        self.type("kill -KILL %1; wait; exit", "Enter")
+        self.type("fg", "Enter")
+        time.sleep(0.3)
+        self.type("", "C-c")
+        self.type("exit", "Enter")
         self.see(r"^local\$$")
 
     def test_resize(self):
