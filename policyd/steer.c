@@ -51,9 +51,14 @@ not_live(struct api *api, struct peer *peer, const struct steer *s,
 	return (refuse(r, 409, "conflict", "%s: the call has ended", s->id));
 }
 
-/* The call, if it is the asker's and runs.  0, or -1 and a refusal. */
+/*
+ * The call, if it is the asker's and runs, or is at least at neurond: its
+ * output may be seen before we are told that it was started.  0, or -1 and a
+ * refusal.
+ */
 static int
-find(struct api *api, struct steer *s, struct refusal *r)
+find(struct api *api, struct steer *s, enum call_step least,
+    struct refusal *r)
 {
 	const struct cf_principal *line;
 	struct peer *peer;
@@ -68,7 +73,7 @@ find(struct api *api, struct steer *s, struct refusal *r)
 	c = call_find(s->id);
 	if (c == NULL || (c->ident != peer->ident && !WITHOUT(steer_owner)))
 		return (not_live(api, peer, s, r));
-	if (c->step != STEP_RUNNING)
+	if (c->step < least)
 		return (refuse(r, 409, "conflict", "%s: the call does not run "
 		    "yet", s->id));
 	s->call = c;
@@ -107,7 +112,8 @@ steer_on_signal(void *arg, struct imsg *m)
 
 	if (get_steer(arg, m, &s) == -1 || signal_name(s.value) == NULL)
 		return (-1);
-	if (find(arg, &s, &r) == -1 || send_signal(&s, &r) == -1)
+	if (find(arg, &s, STEP_RUNNING, &r) == -1 ||
+	    send_signal(&s, &r) == -1)
 		reply_refusal(&s.to, &r);
 	else
 		reply_json(&s.to, 200, json_pack("{s:s,s:s}", "call", s.id,
@@ -123,7 +129,7 @@ steer_on_resize(void *arg, struct imsg *m)
 
 	if (get_steer(arg, m, &s) == -1 || !PTY_SIZE_OK(s.value))
 		return (-1);
-	if (find(arg, &s, &r) == 0 && !s.call->pty)
+	if (find(arg, &s, STEP_LAUNCHED, &r) == 0 && !s.call->pty)
 		refuse(&r, 409, "conflict", "%s: the call has no terminal",
 		    s.id);
 	else if (s.call != NULL && launch_resize(s.id, s.value) == -1)

@@ -291,6 +291,9 @@ calls-session 10000000
     def test_timeout_and_cancel(self):
         r = self.i.bash("sleep 600 & sleep 601", pty=PTY, timeout_ms=1000)
         self.assertEqual(r["reason"], "timed_out")
+        # when the answer comes nothing of it is left
+        self.assertEqual([], [p for p in descendants_of(self.i.pid("neurond"))
+                              if "sleep" in cmdline(p)])
         t = self.shell()
         t.type(b"trap '' TERM HUP INT; sleep 1000\n")
         time.sleep(0.2)
@@ -427,19 +430,22 @@ calls-session 10000000
             self.assertEqual(r["stdout"], "ready\n" + want)
 
     def test_signal_to_the_group(self):
-        """All of it, and what it ends is told as it was."""
+        """All of it hears, and what it ends is told as it was."""
         status, body = self.i.request("POST", "/v1/calls", {
-            "tool": "bash", "args": {"command": "sleep 100 & sleep 101"}})
+            "tool": "bash", "args": {"command":
+                "(trap 'echo child; exit' TERM; while :; do sleep 0.05; done)"
+                " & trap 'wait; echo parent; kill -9 $$' TERM; echo ready; "
+                "wait"}})
         call = body["call"]
         wait_for(lambda: self.i.get("/v1/calls/" + call)[1]["state"] ==
                  "running", 10)
-        time.sleep(0.2)
+        time.sleep(0.5)
         self.i.request("POST", "/v1/calls/%s/signal" % call,
-                       {"signal": "KILL"})
+                       {"signal": "TERM"})
         r = self.i.get("/v1/calls/%s?wait_ms=10000" % call)[1]
-        self.assertEqual((r["state"], r["reason"], r["signal"],
-                          r["leftover_processes"]),
-                         ("failed", "signalled", "KILL", 0))
+        self.assertEqual((r["state"], r["reason"], r["signal"], r["stdout"]),
+                         ("failed", "signalled", "KILL",
+                          "ready\nchild\nparent\n"))
 
     def test_signal_to_the_foreground(self):
         t = self.shell()

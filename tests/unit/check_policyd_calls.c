@@ -495,6 +495,9 @@ START_TEST(signals_and_sizes)
 	rig_ask_flags = 0;
 	want_refusal(steer(MSG_SIGNAL, handle, 2, c.id), 409, "conflict",
 	    "does not run yet");
+	/* a size is for whoever comes, and may come early */
+	steered(steer(MSG_RESIZE, handle, PTY_SIZE(3, 4), c.id),
+	    MSG_CALL_RESIZE, PTY_SIZE(3, 4), c.id);
 	runs(&c);
 	steered(steer(MSG_SIGNAL, handle, 2, c.id), MSG_CALL_SIGNAL, 2, c.id);
 	steered(steer(MSG_RESIZE, handle, PTY_SIZE(1, 4096), c.id),
