@@ -145,8 +145,9 @@ const char *limit_unit_name(enum limit_unit);
 /*
  * Reads a limit's value as the configuration writes it: a number with, for
  * bytes, K, M or G; for times, ms, s, m or h (a bare number counts seconds);
- * for UNIT_MILLI up to three decimals; for UNIT_SWITCH yes or no.  Returns 0, or -1 and sets *why to a
- * sentence in static storage.  Does not check the row's range.
+ * for UNIT_MILLI up to three decimals; for UNIT_SWITCH yes or no.  Returns 0,
+ * or -1 and sets *why to a sentence in static storage.  Does not check the
+ * row's range.
  */
 int	limit_parse(enum limit, const char *text, uint64_t *value,
 	    const char **why);

@@ -25,8 +25,9 @@ ROW(WALK,	CH_MAKER, DIR_DOWN, 20, 2, 0, 0, FDS(FD_NONE), ST_ANY)	\
 ROW(WALKED,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_NS), ST_ANY) \
 /* BUILD u32 slot, u32 generation, u32 kuid, u64 home bytes, u64 /tmp	\
  *   bytes, u64 inodes, u32 open files, u8 v1 tasks files and BUILD_F_*,	\
- *   S workspace ("" for none); control channel, user namespace, network namespace,	\
- *   cgroup, v1 tasks files..., workspace tree if there is one */	\
+ *   S workspace ("" for none); control channel, user namespace,		\
+ *   network namespace, cgroup, v1 tasks files..., workspace tree if	\
+ *   there is one */							\
 ROW(BUILD,	CH_SPAWNER, DIR_DOWN, 41, 1, 4, 8,			\
     FDS(FD_SEQ, FD_NS, FD_NS, FD_DIR, FD_ANY), ST_ANY)			\
 /* BUILT u32 slot, u32 generation, i32 pid, u32 error; pidfd */		\

@@ -18,7 +18,7 @@ enum escape_state { ESCAPE_LINE, ESCAPE_TILDE, ESCAPE_TEXT };
 struct escape {
 	enum escape_state state;	/* ESCAPE_LINE at first */
 	int		 left;		/* ~. was typed */
-	int		 help;		/* ~? was typed; the caller's to clear */
+	int		 help;		/* ~? was; the caller's to clear */
 };
 
 /*

@@ -14,8 +14,9 @@
 #include "limits.h"
 #include "term.h"
 
-#define HELP	"\r\nAt the beginning of a line: ~. leaves, and ends the call; "  \
-		"~~ is one tilde; ~? is this.\r\n"
+#define HELP								\
+	"\r\nAt the beginning of a line: ~. leaves, and ends the call; "	\
+	"~~ is one tilde; ~? is this.\r\n"
 
 static struct termios before;
 static volatile sig_atomic_t raw;	/* before is to be set again */

@@ -12,7 +12,7 @@
 #include "sync.h"
 #include "without.h"
 
-#define SIGNALS_MAX	1000	/* of a call: each is a record of the audit log */
+#define SIGNALS_MAX	1000	/* of a call: each is an audit record */
 
 /* One request, and the call that it is about. */
 struct steer {

@@ -123,7 +123,7 @@ struct relay {
 	int		 in;		/* -1: none, or at its end */
 	int		 out;
 	int		 master;
-	int		 slave;		/* open, so that the master never ends */
+	int		 slave;		/* open: so the master never ends */
 	int		 said;		/* -1: the leader is gone */
 	int		 ended;		/* nothing more comes in */
 	int		 wait;		/* ms, with that, and when it is over */
@@ -310,6 +310,7 @@ last_words(struct relay *r)
 {
 	struct pollfd pfd = { .fd = r->out, .events = POLLOUT };
 	ssize_t n = 1;
+	size_t used;
 
 	while (n > 0 || r->to_reader.len > 0) {
 		if (r->to_reader.len > 0) {
@@ -319,8 +320,8 @@ last_words(struct relay *r)
 				(void)poll(&pfd, 1, -1);
 		} else if (r->left > 0) {
 			n = fill(r->master, &r->to_reader);
-			r->left -= n > 0 && (size_t)n < r->left ? (size_t)n :
-			    n > 0 ? r->left : 0;
+			used = n > 0 ? (size_t)n : 0;
+			r->left -= used < r->left ? used : r->left;
 		} else {
 			n = 0;
 		}

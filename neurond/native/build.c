@@ -211,7 +211,7 @@ step_terminals(struct builder *b)
 	/* The template has one then, which all neurons share. */
 	if (!WITHOUT(own_terminals) && mount("devpts", at(b, "/dev/pts"),
 	    "devpts", MS_NOSUID | MS_NOEXEC, options) == -1)
-		return (errno == ENODEV ? 0 : -1);	/* the kernel lacks it */
+		return (errno == ENODEV ? 0 : -1);	/* it lacks them */
 	b->layers |= LAYER_BIT(TERMINALS);
 	return (plan_add(&b->native->plan, "/dev/pts", "devpts", IN_NOSUID |
 	    IN_NOEXEC));

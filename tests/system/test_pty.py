@@ -377,16 +377,16 @@ calls-session 10000000
         t = self.shell()
         self.assertEqual(t.resize(40, 132), (200, {
             "call": t.call, "rows": 40, "cols": 132}))
-        t.type(b"stty size\n")
+        # what is typed may be there first
+        t.type(b"until stty size | grep 132; do sleep 0.05; done\n")
         t.see(b"40 132\r\n")
-        t.type(b"trap 'echo size=$(stty size)' WINCH; sleep 1000\n")
-        time.sleep(0.3)
-        # in the foreground is the sleep, of a group of its own
+        # a group of its own is in the foreground, and hears of it
+        t.type(b"bash -c 'trap \"stty size; exit 9\" WINCH; echo there; "
+               b"while :; do sleep 0.05; done'; exit $?\n")
+        t.see(b"there\r\n")
         t.resize(10, 20)
-        t.signal("INT")
-        t.type(b"stty size; exit\n")
         t.see(b"10 20\r\n")
-        t.end()
+        self.assertEqual(t.end()["exit_code"], 9)
         self.assertEqual(t.resize(1, 1)[0], 409)
 
     def test_resize_refused(self):
