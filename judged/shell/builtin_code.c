@@ -98,14 +98,23 @@ builtin_trap(struct resolver *r, const struct command *c, struct stream *out)
 {
 	size_t at = is(c, 1, "--") ? 2 : 1;
 	size_t mark = scope_mark(r->scope);
+	struct trapped *t;
 
 	stream_none(out);
 	if (at + 1 >= c->argc || is(c, at, "-") || is(c, at, "-l") ||
 	    is(c, at, "-p"))
 		return;
-	/* It runs later: what it changes is not seen by what follows. */
+	/*
+	 * It runs now or later: what it changes is not seen by what follows,
+	 * and at the end it is judged once more.
+	 */
 	judge_code(r, &c->argv[at], c, NULL);
 	scope_rollback(r->scope, mark);
+	t = judging_alloc(r->j, sizeof(*t));
+	t->code = &c->argv[at];
+	t->command = c;
+	t->next = r->traps;
+	r->traps = t;
 }
 
 void

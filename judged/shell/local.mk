@@ -85,3 +85,9 @@ tests_fuzz_fuzz_shell_CPPFLAGS = $(SHELL_CPPFLAGS)
 tests_fuzz_fuzz_shell_LDADD = $(SHELL_LIBS)
 tests_fuzz_fuzz_shell_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
+
+# For the oracle: what stands in for programs (tests/system).
+if HAVE_CHECK
+check_PROGRAMS += tests/shell/logger
+tests_shell_logger_SOURCES = tests/shell/logger.c
+endif

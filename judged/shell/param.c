@@ -308,8 +308,11 @@ count_of(struct resolver *r, const struct param *p, const struct value *v,
 	for (i = 0; i < v->n; i++) {
 		const struct alt *a = &v->alt[i];
 
+		/* What is unknown may be unset: 0 or 1 elements. */
 		if ((a->flags & ALT_MORE) || (!is_list(p) && a->n > 0 &&
-		    (a->v[0].flags & (WORD_PREFIX | WORD_GLOB)))) {
+		    (a->v[0].flags & (WORD_PREFIX | WORD_GLOB))) ||
+		    (is_list(p) && a->n == 1 && a->v[0].text == NULL &&
+		    (a->v[0].flags & WORD_EMPTY))) {
 			pieces_word(r, out, w);
 			continue;
 		}
@@ -389,10 +392,13 @@ change(struct resolver *r, const struct param *p, const struct alt *a,
 	pieces_add(r, out, v, n);
 }
 
-/* Fields of "$*" and of lists where one word is wanted: joined. */
+/* Fields of "$*": one word, with the first of IFS between them. */
 static void
 joined(struct resolver *r, struct pieces *p)
 {
+	const struct value *ifs = var_get(r, "IFS");
+	const char *known = ifs == NULL ? NULL : ifs->n == 1 &&
+	    (ifs->alt[0].flags & ALT_UNSET) ? " " : value_static(ifs);
 	size_t i, k, len;
 	struct word *w;
 	char *text;
@@ -407,13 +413,14 @@ joined(struct resolver *r, struct pieces *p)
 			len += f->v[k].len + 1;
 			w->flags |= f->v[k].flags;
 		}
-		if (len > JUDGE_TEXT_MAX || (w->flags & WORD_PREFIX)) {
+		if (len > JUDGE_TEXT_MAX || (w->flags & WORD_PREFIX) ||
+		    known == NULL) {
 			*w = word_unknown(w->flags & WORD_NETWORK);
 		} else {
 			text = judging_alloc(r->j, len);
 			for (k = len = 0; k < f->n; k++) {
-				if (k > 0)
-					text[len++] = ' ';
+				if (k > 0 && known[0] != '\0')
+					text[len++] = known[0];
 				if (f->v[k].len > 0)
 					memcpy(text + len, f->v[k].text,
 					    f->v[k].len);

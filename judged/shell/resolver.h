@@ -19,6 +19,13 @@ struct defined {
 	int			 called;
 };
 
+/* What a trap will run: judged again with what is known at the end. */
+struct trapped {
+	struct trapped		*next;
+	const struct word	*code;
+	const struct command	*command;
+};
+
 /* A function that runs now. */
 struct call {
 	struct call		*outer;
@@ -41,6 +48,7 @@ struct resolver {
 	const struct stream	**exec_in;	/* where exec's stdin goes */
 	struct call		*call;
 	struct defined		*defined;
+	struct trapped		*traps;
 	unsigned		 spawned;	/* pipes and & around */
 	unsigned		 loops;
 	unsigned		 flags;		/* COMMAND_* for all in here */
@@ -69,7 +77,8 @@ void	run_compound(struct resolver *, const struct node *,
 int	run_cond(struct resolver *, const struct cond *);
 void	run_function(struct resolver *, const struct function *,
 	    const struct command *, struct stream *out);
-void	run_uncalled(struct resolver *);
+/* What is left to be judged at the end of a text. */
+void	run_leftover(struct resolver *);
 
 void	stream_none(struct stream *);
 void	stream_set(struct stream *, enum content_kind);

@@ -307,7 +307,18 @@ run_function(struct resolver *r, const struct function *f,
 	}
 }
 
-void
+static void
+run_traps(struct resolver *r)
+{
+	struct trapped *t;
+
+	while ((t = r->traps) != NULL) {
+		r->traps = t->next;
+		judge_code(r, t->code, t->command, NULL);
+	}
+}
+
+static void
 run_uncalled(struct resolver *r)
 {
 	struct defined *d;
@@ -330,6 +341,15 @@ run_uncalled(struct resolver *r)
 		r->flags = flags;
 		scope_rollback(r->scope, mark);
 	}
+}
+
+void
+run_leftover(struct resolver *r)
+{
+	run_traps(r);
+	run_uncalled(r);
+	/* The bodies may have set more of them. */
+	run_traps(r);
 }
 
 /* ---- nodes ---- */

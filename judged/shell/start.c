@@ -61,6 +61,12 @@ hide(struct scope *s, const char *name, const void *data, void *arg)
 	const struct value *v = data;
 	struct resolver *r = arg;
 
+	/* Arrays are never exported. */
+	if (v->n > 0 && (v->alt[0].flags & ALT_ARRAY)) {
+		scope_set(s, SLOT_VARIABLE, name, value_join(r->j, v,
+		    value_unset(r->j)));
+		return;
+	}
 	if (v->attr & ATTR_EXPORT)
 		return;
 	scope_set(s, SLOT_VARIABLE, name, strcmp(name, "IFS") == 0 ?
@@ -153,6 +159,7 @@ begin(struct resolver *r, const struct shell_start *start,
 	r->from = c->from;
 	r->to = c->to;
 	r->defined = NULL;
+	r->traps = NULL;
 	r->wants = 1;
 	in = judging_alloc(r->j, sizeof(*in));
 	in->n = 1;
@@ -168,10 +175,11 @@ static void
 end(struct resolver *r, const struct shell_start *start, struct start *s)
 {
 	struct defined *d, *next;
+	struct trapped *t;
 	const struct scope *scope = r->scope;
 
 	if (start->who != SHELL_SAME) {
-		run_uncalled(r);
+		run_leftover(r);
 		/* Of another scope nothing has to be undone. */
 		r->scope = s->was.scope;
 		if (scope == r->scope)
@@ -182,6 +190,12 @@ end(struct resolver *r, const struct shell_start *start, struct start *s)
 			next = d->next;
 			d->next = s->was.defined;
 			s->was.defined = d;
+		}
+		if (r->traps != NULL) {
+			for (t = r->traps; t->next != NULL; t = t->next)
+				;
+			t->next = s->was.traps;
+			s->was.traps = r->traps;
 		}
 		s->was.extglob = r->extglob;
 		s->was.xtrace = r->xtrace;
@@ -408,7 +422,7 @@ run_outermost(struct judging *j, void *arg)
 	if (len > JUDGE_TEXT_MAX)
 		len = JUDGE_TEXT_MAX;
 	run_text(r, run->text, len, &out);
-	run_uncalled(r);
+	run_leftover(r);
 	nothing_found(j);
 }
 
@@ -463,7 +477,7 @@ run_argv(struct judging *j, void *arg)
 	r->fixed = 1;
 	r->to = j->length;
 	judge_command(j, c, &out);
-	run_uncalled(r);
+	run_leftover(r);
 	nothing_found(j);
 }
 

@@ -55,12 +55,16 @@ resolve(struct judging *j, const struct job *job)
 {
 	const struct finding *f;
 	size_t i;
+	int unknown = 0;
 
 	stub_reset();
 	judging_run(j, job->text, job->len, job->dialect);
 	f = judging_decides(j);
-	printf("{\"verdict\":\"%s\",\"class\":\"%s\",\"commands\":[",
-	    verdict_name(f->verdict), f->class);
+	for (i = 0; i < judging_count(j); i++)
+		unknown |= strstr(judging_at(j, i)->rule,
+		    "becomes code") != NULL;
+	printf("{\"verdict\":\"%s\",\"class\":\"%s\",\"unknown\":%d,"
+	    "\"commands\":[", verdict_name(f->verdict), f->class, unknown);
 	for (i = 0; i < nseen; i++) {
 		if (i > 0)
 			putchar(',');

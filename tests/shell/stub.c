@@ -180,7 +180,9 @@ judge_command(struct judging *j, const struct command *c,
 		shell(j, c, DIALECT_BASH, out);
 	else if (strcmp(name, "sh") == 0 || strcmp(name, "dash") == 0)
 		shell(j, c, DIALECT_DASH, out);
-	else if (c->argc > 1 && is(&c->argv[0], "env")) {
+	else if (c->argc > 1 && (is(&c->argv[0], "env") ||
+	    (is(&c->argv[0], "command") && c->argv[1].text != NULL &&
+	    c->argv[1].text[0] != '-'))) {
 		struct command inner = *c;
 
 		inner.argv++;

@@ -15,6 +15,8 @@ OK, SYNTAX, BOUND = range(3)
 KNOWN = [
     # Reading ends at a bound, which asks.
     (re.compile(r"[({\[]{30}"), "judged", "nested deeper than is read"),
+    # bash 5.2 takes "[[ ]] a == b ]]" without a word, and runs nothing.
+    (re.compile(r"(\[\[|&&|\|\||[(!])\s*\]\]"), "judged", "]] for a test"),
     # dash reads the inside of `...` at once; bash, and judged, when it runs.
     # judged then asks.
     (re.compile(r"`", re.S), "dash", "an error inside backticks"),
