@@ -11,7 +11,8 @@
  * may take one byte of the body.  What is not JSON is the parser's to say.
  */
 static int
-within_bounds(const char *p, size_t size, struct http_bad *bad)
+within_bounds(const char *p, size_t size, size_t most_depth,
+    size_t most_values)
 {
 	size_t i, depth = 0, values = 1;
 	int in_string = 0;
@@ -44,13 +45,8 @@ within_bounds(const char *p, size_t size, struct http_bad *bad)
 		default:
 			break;
 		}
-		if (depth > JSON_DEPTH_MAX || values > JSON_VALUES_MAX) {
-			bad->code = API_BAD_REQUEST;
-			(void)snprintf(bad->why, sizeof(bad->why),
-			    "the body has more than %d levels or %d values",
-			    JSON_DEPTH_MAX, JSON_VALUES_MAX);
+		if (depth > most_depth || values > most_values)
 			return (0);
-		}
 	}
 	return (1);
 }
@@ -61,9 +57,13 @@ json_read(const char *p, size_t size, struct http_bad *bad)
 	json_error_t error;
 	json_t *j;
 
-	if (!within_bounds(p, size, bad))
-		return (NULL);
 	bad->code = API_BAD_REQUEST;
+	if (!within_bounds(p, size, JSON_DEPTH_MAX, JSON_VALUES_MAX)) {
+		(void)snprintf(bad->why, sizeof(bad->why),
+		    "the body has more than %d levels or %d values",
+		    JSON_DEPTH_MAX, JSON_VALUES_MAX);
+		return (NULL);
+	}
 	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, &error);
 	if (j == NULL) {
 		(void)snprintf(bad->why, sizeof(bad->why),
@@ -80,6 +80,21 @@ json_read(const char *p, size_t size, struct http_bad *bad)
 		return (NULL);
 	}
 	return (j);
+}
+
+/* A request's arguments and a tool's result are deeper in it, and together. */
+json_t *
+json_read_kept(const char *p, size_t size)
+{
+	json_t *j;
+
+	if (!within_bounds(p, size, JSON_DEPTH_MAX + 4, 4 * JSON_VALUES_MAX))
+		return (NULL);
+	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, NULL);
+	if (json_is_object(j))
+		return (j);
+	json_decref(j);
+	return (NULL);
 }
 
 char *

@@ -269,16 +269,9 @@ next_line(const char **p, size_t *n, const char **line, size_t *size)
 static json_t *
 read_line(const char *line, size_t size)
 {
-	json_t *j;
-
 	if (size == 0 || size > TRANSCRIPT_MAX)
 		return (NULL);
-	j = json_loadb(line, size, 0, NULL);
-	if (!json_is_object(j)) {
-		json_decref(j);
-		return (NULL);
-	}
-	return (j);
+	return (json_read_kept(line, size));
 }
 
 static json_t *
