@@ -53,7 +53,10 @@ APID_LIBS = apid/libapid.a $(COMMON_LIBS) $(JANSSON_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
-	tests/unit/check_apid_output tests/unit/check_apid_request
+	tests/unit/check_apid_output tests/unit/check_apid_request \
+	tests/unit/check_apid_transcript
+tests_unit_check_apid_transcript_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_transcript_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_http_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_http_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_text_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)

@@ -316,6 +316,7 @@ transcript_session(const char *lines, size_t n)
 	const char *line;
 	char *text = NULL;
 	size_t size;
+	int whole = 1;
 
 	if (!next_line(&lines, &n, &line, &size) ||
 	    (j = read_line(line, size)) == NULL)
@@ -323,12 +324,14 @@ transcript_session(const char *lines, size_t n)
 	if ((list = json_array()) == NULL)
 		fatalx("memory");
 	while (n > 0) {
-		if ((call = read_call(&lines, &n)) == NULL)
+		if ((call = read_call(&lines, &n)) == NULL) {
+			whole = 0;
 			break;
+		}
 		json_array_append_new(list, call);
 	}
 	json_object_set_new(j, "calls", list);
-	if (n == 0)
+	if (whole)
 		text = json_text(j);
 	json_decref(j);
 	return (text);
