@@ -88,6 +88,21 @@ json_read(const char *p, size_t size, struct http_bad *bad)
 	return (j);
 }
 
+/* A request's arguments and a tool's result are deeper in it, and together. */
+json_t *
+json_read_kept(const char *p, size_t size)
+{
+	json_t *j;
+
+	if (!json_within(p, size, JSON_DEPTH_MAX + 4, 4 * JSON_VALUES_MAX))
+		return (NULL);
+	j = json_loadb(p, size, JSON_REJECT_DUPLICATES, NULL);
+	if (json_is_object(j))
+		return (j);
+	json_decref(j);
+	return (NULL);
+}
+
 char *
 json_text(const json_t *j)
 {

@@ -26,6 +26,12 @@ json_t	*json_read_any(const char *, size_t, struct http_bad *);
  */
 int	json_within(const char *, size_t size, size_t levels, size_t values);
 
+/*
+ * One object that an apid wrote, maybe another one: bounded as what it was
+ * made of, and quiet.  NULL if it is none.
+ */
+json_t	*json_read_kept(const char *, size_t);
+
 /* Compact, with a NUL; NULL when memory is out (or text is not UTF-8). */
 char	*json_text(const json_t *);
 

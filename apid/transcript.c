@@ -269,16 +269,9 @@ next_line(const char **p, size_t *n, const char **line, size_t *size)
 static json_t *
 read_line(const char *line, size_t size)
 {
-	json_t *j;
-
 	if (size == 0 || size > TRANSCRIPT_MAX)
 		return (NULL);
-	j = json_loadb(line, size, 0, NULL);
-	if (!json_is_object(j)) {
-		json_decref(j);
-		return (NULL);
-	}
-	return (j);
+	return (json_read_kept(line, size));
 }
 
 static json_t *
@@ -323,6 +316,7 @@ transcript_session(const char *lines, size_t n)
 	const char *line;
 	char *text = NULL;
 	size_t size;
+	int whole = 1;
 
 	if (!next_line(&lines, &n, &line, &size) ||
 	    (j = read_line(line, size)) == NULL)
@@ -330,12 +324,14 @@ transcript_session(const char *lines, size_t n)
 	if ((list = json_array()) == NULL)
 		fatalx("memory");
 	while (n > 0) {
-		if ((call = read_call(&lines, &n)) == NULL)
+		if ((call = read_call(&lines, &n)) == NULL) {
+			whole = 0;
 			break;
+		}
 		json_array_append_new(list, call);
 	}
 	json_object_set_new(j, "calls", list);
-	if (n == 0)
+	if (whole)
 		text = json_text(j);
 	json_decref(j);
 	return (text);

@@ -8,6 +8,7 @@
 
 #include "schema_int.h"
 
+#define FEW		6	/* keywords of most schemas */
 #define DIALECT		"https://json-schema.org/draft/2020-12/schema"
 
 json_t *
@@ -312,14 +313,16 @@ static const struct {
 };
 
 static const struct keyword *
-keyword_find(const char *name)
+keyword_find(const char *name, unsigned *order)
 {
 	size_t t, i;
 
 	for (t = 0; t < NITEMS(tables); t++) {
 		for (i = 0; i < *tables[t].n; i++) {
-			if (strcmp(name, tables[t].words[i].name) == 0)
+			if (strcmp(name, tables[t].words[i].name) == 0) {
+				*order = (unsigned)(t << 8 | i);
 				return (&tables[t].words[i]);
+			}
 		}
 	}
 	return (NULL);
@@ -331,10 +334,11 @@ check_words(struct walk *w, const json_t *schema)
 	const struct keyword *keyword;
 	char buf[WHY_NAME_SIZE];
 	const char *name;
+	unsigned order;
 	json_t *word;
 
 	json_object_foreach(schema_mutable(schema), name, word) {
-		if ((keyword = keyword_find(name)) == NULL) {
+		if ((keyword = keyword_find(name, &order)) == NULL) {
 			why_set(w->place.why, "%s: keyword \"%s\" is not "
 			    "supported", w->place.path,
 			    why_name(name, strlen(name), buf));
@@ -375,6 +379,49 @@ schema_check_at(struct walk *w, const json_t *schema)
 	return (ok);
 }
 
+/* A keyword of a schema, and its place in the order of checking. */
+struct due {
+	unsigned		 order;
+	const struct keyword	*keyword;
+	const json_t		*word;
+};
+
+/* Sorted in; few as they are. */
+static size_t
+due_add(struct due *due, size_t n, struct due one)
+{
+	size_t i;
+
+	for (i = n; i > 0 && due[i - 1].order > one.order; i--)
+		due[i] = due[i - 1];
+	due[i] = one;
+	return (n + 1);
+}
+
+/* Most schemas have few keywords, and lists of values one such each. */
+static int
+validate_few(struct walk *w, const json_t *schema, const json_t *value)
+{
+	struct due due[FEW];
+	const char *name;
+	unsigned order;
+	json_t *word;
+	size_t n = 0, i;
+
+	json_object_foreach(schema_mutable(schema), name, word) {
+		const struct keyword *k = keyword_find(name, &order);
+
+		if (k != NULL && k->validate != NULL)
+			n = due_add(due, n, (struct due){ order, k, word });
+	}
+	for (i = 0; i < n; i++) {
+		if (due[i].keyword->validate(w, schema, due[i].word,
+		    value) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 static int
 validate_words(struct walk *w, const json_t *schema, const json_t *value)
 {
@@ -382,6 +429,8 @@ validate_words(struct walk *w, const json_t *schema, const json_t *value)
 	const json_t *word;
 	size_t t, i;
 
+	if (json_object_size(schema) <= FEW)
+		return (validate_few(w, schema, value));
 	for (t = 0; t < NITEMS(tables); t++) {
 		for (i = 0; i < *tables[t].n; i++) {
 			keyword = &tables[t].words[i];

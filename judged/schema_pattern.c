@@ -13,6 +13,7 @@
 #include "schema_int.h"
 
 #define MATCH_LIMIT	200000		/* steps of a match */
+#define MATCH_EASY	2000		/* what most need */
 #define HEAP_LIMIT	4096		/* KiB */
 #define DEPTH_LIMIT	10000
 #define PARENS_LIMIT	32		/* groups inside each other */
@@ -62,14 +63,14 @@ schema_pattern_check(struct walk *w, const char *key, const char *pattern)
 }
 
 static int
-match(const pcre2_code *code, const char *text, size_t len)
+match(const pcre2_code *code, const char *text, size_t len, uint32_t limit)
 {
 	pcre2_match_context *context = pcre2_match_context_create(NULL);
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
 	int n = PCRE2_ERROR_NOMEMORY;
 
 	if (context != NULL && data != NULL) {
-		pcre2_set_match_limit(context, MATCH_LIMIT);
+		pcre2_set_match_limit(context, limit);
 		pcre2_set_heap_limit(context, HEAP_LIMIT);
 		pcre2_set_depth_limit(context, DEPTH_LIMIT);
 		n = pcre2_match(code, (PCRE2_SPTR)text, len, 0, 0, data,
@@ -88,12 +89,23 @@ schema_pattern_match(struct walk *w, const char *pattern, const char *text,
 	size_t at;
 	int error, n;
 
-	if (schema_step(w, 100) == -1)
+	/*
+	 * PCRE2 does not say what a match took.  A hard one is paid for as
+	 * such, so that a list of them is bounded as well.
+	 */
+	if (schema_step(w, MATCH_EASY / 20) == -1)
 		return (-1);
 	if ((code = compile(pattern, &error, &at)) == NULL)
 		n = PCRE2_ERROR_NOMEMORY;
 	else
-		n = match(code, text, len);
+		n = match(code, text, len, MATCH_EASY);
+	if (n == PCRE2_ERROR_MATCHLIMIT) {
+		if (schema_step(w, MATCH_LIMIT / 4) == -1) {
+			pcre2_code_free(code);
+			return (-1);
+		}
+		n = match(code, text, len, MATCH_LIMIT);
+	}
 	pcre2_code_free(code);
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return (n >= 0);

@@ -74,6 +74,8 @@ kept_store(struct kept *k, const uint8_t *bytes, size_t size)
 	ok = transcript_store(&k->row, record, bytes, size) == 0;
 	free(record);
 	k->transcript = ok ? TRANSCRIPT_KEPT : TRANSCRIPT_LOST;
+	if (transcript_bytes() > conf_limit(LIMIT_TRANSCRIPTS_SIZE))
+		prune_chores();
 	if (!ok)
 		json_object_set_new(k->json, "transcript", json_false());
 }

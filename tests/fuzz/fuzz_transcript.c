@@ -18,7 +18,8 @@ check(const char *lines, const char *answer)
 	const char *end = strchr(lines, '\n');
 	json_t *said, *got;
 
-	said = json_loadb(lines, (size_t)(end - lines), 0, NULL);
+	said = json_loadb(lines, (size_t)(end - lines), JSON_REJECT_DUPLICATES,
+	    NULL);
 	got = json_loads(answer, 0, NULL);
 	if (said == NULL || got == NULL)
 		abort();

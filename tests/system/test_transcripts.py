@@ -133,6 +133,21 @@ class Transcripts(unittest.TestCase):
         self.assertLess(len(command.encode()), 33000)
         self.assertRegex(command, r"\u00e4\.\.\. \([0-9]+ bytes more\)$")
 
+    def test_cuts_are_between_characters(self):
+        i = self.i
+        r = i.bash("yes \u00e4\u20ac | tr -d '\\n' | head -c 4000000; "
+                   "printf '\\377%.0s' $(seq 20) >&2")
+        kept(i, r["call"])
+        restart(i, "apid")
+        again = i.get("/v1/calls/" + r["call"])[1]
+        self.assertEqual(again["encoding"], {"stdout": "utf-8" if
+                         r["encoding"]["stdout"] == "utf-8" else "base64",
+                         "stderr": "base64"})
+        self.assertEqual(set(again["stdout"]) - {"\u00e4", "\u20ac"}, set())
+        self.assertEqual(again["dropped"]["stdout"],
+                         4000000 - len(again["stdout"].encode()))
+        self.assertGreater(len(again["stdout"].encode()), (1 << 20) - 100)
+
     def test_a_session_is_listed(self):
         i = self.i
         s = i.session()
@@ -248,13 +263,39 @@ class Prune(unittest.TestCase):
             self.assertNotEqual(
                 i.ctl("prune", "--older-than", "soon").returncode, 0)
 
+    def test_the_old_ones_go_by_themselves(self):
+        with Instance(extra=EXTRA) as i:
+            old, young = [i.bash("echo words-of-the-%s" % x)["call"]
+                          for x in ("old", "young")]
+            kept(i, old)
+            kept(i, young)
+            i.process.send_signal(signal.SIGTERM)
+            i.process.wait(30)
+            db = sqlite3.connect(policy_dir(i) + "/state.db")
+            db.execute("UPDATE transcripts SET time = time - "
+                       "31 * 86400 * 1000000 WHERE call = ?", (old,))
+            db.commit()
+            db.close()
+            uid = os.stat(policy_dir(i)).st_uid
+            for f in glob.glob(policy_dir(i) + "/state.db*"):
+                os.chown(f, uid, uid)
+            i.start()
+
+            def gone():
+                return b"words-of-the-old" not in b"".join(
+                    open(f, "rb").read() for f in files(i))
+            wait_for(gone, 10)
+            self.assertNotIn("stdout", i.get("/v1/calls/" + old)[1])
+            self.assertEqual(i.get("/v1/calls/" + young)[1]["stdout"],
+                             "words-of-the-young\n")
+            self.assertIn('"transcripts.pruned"', i.ctl(
+                "audit", "tail", "--json", "-n", "50").stdout.decode())
+
     def test_the_size_is_bounded(self):
         with Instance(extra=EXTRA + "transcripts-size 1M\n") as i:
             for n in range(4):
                 c = i.bash("head -c 400000 /dev/zero | tr '\\0' y")["call"]
                 kept(i, c)
-            # the minute's chores, or the first ones of a new policyd
-            restart(i, "policyd")
 
             def small():
                 return sum(os.stat(f).st_blocks * 512

@@ -293,6 +293,29 @@ START_TEST(test_coerce)
 }
 END_TEST
 
+/* A list of texts that are each nearly too much for the pattern. */
+START_TEST(test_hard_patterns)
+{
+	json_t *schema = parse("{\"items\":{\"pattern\":\"^(a+)+$\"}}");
+	json_t *value = json_array();
+	struct why why;
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		json_array_append_new(value, json_string("aaaaaaaaaaaaaa"
+		    "b"));
+	ck_assert_int_eq(schema_check(schema, &why), 0);
+	ck_assert_int_eq(schema_validate(schema, value, "v", &why), -1);
+	json_decref(schema);
+	schema = parse("{\"items\":{\"not\":{\"pattern\":\"^(a+)+$\"}}}");
+	ck_assert_int_eq(schema_check(schema, &why), 0);
+	ck_assert_int_eq(schema_validate(schema, value, "v", &why), -1);
+	ck_assert_ptr_nonnull(strstr(why.text, "more work than"));
+	json_decref(schema);
+	json_decref(value);
+}
+END_TEST
+
 START_TEST(test_depth)
 {
 	json_t *schema = json_object(), *outer;
@@ -369,6 +392,7 @@ main(void)
 	tcase_add_loop_test(tc, test_coerce, 0,
 	    sizeof(coerced) / sizeof(coerced[0]));
 	tcase_add_test(tc, test_work);
+	tcase_add_test(tc, test_hard_patterns);
 	tcase_add_test(tc, test_depth);
 	tcase_add_test(tc, test_long_sentence);
 	tcase_add_test(tc, test_why);
