@@ -235,7 +235,8 @@ static void
 compare(const char *name, double (*base)(void), double (*ours)(void),
     int rounds, double aim)
 {
-	double a[ROUNDS_MOST], b[ROUNDS_MOST], gb = (double)size / 1e9;
+	double a[ROUNDS_MOST] = { 0 }, b[ROUNDS_MOST] = { 0 };
+	double gb = (double)size / 1e9;
 	int i;
 
 	for (i = 0; i < rounds; i++) {
