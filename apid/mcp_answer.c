@@ -248,8 +248,7 @@ sending_new(struct mcp *m, json_t *result, struct mcp_blob *blob)
 	    strcmp(members, "{}") == 0 ? "" : ",", members + 1) == -1)
 		fatal("an answer");
 	s->streaming = m->streaming;
-	s->bytes = blob->bytes;
-	/* A list's head points into itself. */
+	/* Not copied as it is: a list's head points into itself. */
 	seglist_init(&s->bytes);
 	if (seglist_copy(&s->bytes, &blob->bytes) == -1)
 		fatal("an answer");

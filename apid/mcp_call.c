@@ -36,15 +36,21 @@ bad_params(struct mcp_problem *p, const char *why)
 	    why));
 }
 
-/* A header becomes the member of /v1 that says the same. */
-static void
+/* A header becomes the member of /v1 that says the same, or is refused. */
+static int
 put_header(const struct mcp *m, enum http_text which, json_t *body,
-    const char *member)
+    const char *member, struct mcp_problem *p)
 {
 	const char *text = http_text(&m->conn->head, which);
+	json_t *v;
 
-	if (text != NULL)
-		json_object_set_new(body, member, json_string(text));
+	if (text == NULL)
+		return (0);
+	if ((v = json_string(text)) == NULL)
+		return (mcp_problem(p, 200, RPC_BAD_PARAMS, "Invalid params: "
+		    "the header for the %s is not UTF-8", member));
+	json_object_set_new(body, member, v);
+	return (0);
 }
 
 static int
@@ -139,11 +145,11 @@ read_request(struct mcp *m, struct mcp_problem *p)
 		return (-1);
 	if (put_timeout(m, body, p) == -1)
 		goto out;
-	if (which == REQUEST_ONCE) {
-		put_header(m, TEXT_PROFILE, body, "profile");
-		put_header(m, TEXT_PRESET, body, "preset");
-		put_header(m, TEXT_WORKSPACE, body, "workspace");
-	}
+	if (which == REQUEST_ONCE &&
+	    (put_header(m, TEXT_PROFILE, body, "profile", p) == -1 ||
+	    put_header(m, TEXT_PRESET, body, "preset", p) == -1 ||
+	    put_header(m, TEXT_WORKSPACE, body, "workspace", p) == -1))
+		goto out;
 	m->has_request = 1;
 	error = request_take(&m->request, which, body, conns_limits(), &bad);
 	if (error == -1)

@@ -235,6 +235,14 @@ mcp_tools_list(struct mcp *m)
 		mcp_fail(m, &p);
 		return;
 	}
+	/* "" means neither to policyd, and more than was asked for. */
+	if ((session != NULL && !id_ok(ID_SESSION, session)) ||
+	    (preset != NULL && preset[0] == '\0')) {
+		(void)mcp_problem(&p, 200, RPC_BAD_PARAMS, "Invalid params: "
+		    "Myelin-Session or Myelin-Preset names none");
+		mcp_fail(m, &p);
+		return;
+	}
 	policy_tools(m->conn, session != NULL ? session : "",
 	    preset != NULL ? preset : "", answer, m);
 }

@@ -142,6 +142,29 @@ class Hostile(unittest.TestCase):
                      4)
         self.refused(self.mcp.legacy("initialize", {}, 5), 200, -32602, 5)
 
+    def test_what_headers_ask_for_is_never_dropped(self):
+        """A place or preset that can't be had is no call at all."""
+        call = {"name": "bash", "arguments": {"command": "echo ran"}}
+        for name in ("Myelin-Profile", "Myelin-Preset", "Myelin-Workspace",
+                     "Myelin-Session"):
+            for value in ("", "\u00ff\u00fe", "no such", "x" * 100, "../x",
+                          "/", "s-00000000000000000000", "\""):
+                if (name, value) == ("Myelin-Workspace", "/"):
+                    continue
+                with case((name, value)):
+                    m = self.mcp.modern("tools/call", call,
+                                        {name: value})[2][-1]
+                    self.assertTrue("error" in m or m["result"]["isError"])
+                    self.assertNotIn("ran\\n", json.dumps(m))
+        for name in ("Myelin-Preset", "Myelin-Session"):
+            for value in ("", "no such", "\u00ff"):
+                with case(("tools/list", name, value)):
+                    self.assertIn("error", self.mcp.modern(
+                        "tools/list", headers={name: value})[2][0])
+        # more than fits is refused before anything is looked at
+        self.assertEqual(self.mcp.modern("tools/call", call, {
+            "Myelin-Workspace": "/" + "x" * 600})[0], 400)
+
     # ---- the modern era's headers ----
 
     def test_headers_that_are_not_the_bodys(self):
