@@ -19,6 +19,7 @@
 #include "policy.h"
 #include "request.h"
 #include "routes.h"
+#include "shown.h"
 #include "stream.h"
 #include "text.h"
 
@@ -119,16 +120,18 @@ ask(struct conn *c, const char *session, json_t *args, int put)
 	(void)snprintf(q.tool, sizeof(q.tool), "%s", put ? "write" : "read");
 	json_object_set_new(all, "args", args);
 	q.arguments = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+	q.shown = shown_arguments(all);
 	json_decref(all);
-	if (q.arguments == NULL) {
+	if (q.arguments == NULL || q.shown == NULL) {
 		conn_error(c, API_INTERNAL, "memory for arguments");
-		return;
+	} else {
+		q.arguments_size = strlen(q.arguments);
+		q.text = (uint8_t *)c->body;
+		q.text_size = c->body_size;
+		call_ask_sink(c, session, &q, put ? &put_sink : &get_sink);
 	}
-	q.arguments_size = strlen(q.arguments);
-	q.text = (uint8_t *)c->body;
-	q.text_size = c->body_size;
-	call_ask_sink(c, session, &q, put ? &put_sink : &get_sink);
 	free(q.arguments);
+	free(q.shown);
 }
 
 /* policyd shows the neurons of who asks alone. */

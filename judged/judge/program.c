@@ -627,7 +627,9 @@ judge_program(struct judging *j, const struct command *c,
 		    "known: %s", w);
 		return;
 	}
-	s.name = base_name(w->text);
+	/* what lies in /etc is named like programs and is none */
+	s.name = strncmp(w->text, "/etc/", 5) == 0 ? w->text :
+	    base_name(w->text);
 	/* before its handler, which may know better */
 	shell_produce(j, c, &out->output);
 	if ((c->flags & COMMAND_BUILTIN) != 0) {

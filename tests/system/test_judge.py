@@ -5,6 +5,8 @@ import os
 import subprocess
 import unittest
 
+from harness import Instance, Workspace
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
@@ -84,6 +86,66 @@ class Cases(unittest.TestCase):
         print("# %d of %d ask: %s" % (n, rows, ", ".join(
             "%s %d" % i for i in asks.most_common())))
         self.assertLessEqual(n, rows * 0.20)
+
+
+class Calls(unittest.TestCase):
+    """What is never run is not run, whoever asks for it and however."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Instance()
+        cls.w = Workspace()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+        cls.w.close()
+
+    def denied(self, r, kind):
+        self.assertEqual((r["state"], r["reason"], r["verdict"], r["class"]),
+                         ("failed", "denied_by_policy", "deny", kind), r)
+        self.assertEqual(r["stdout"], "")
+        self.assertIn("never run", r["denials"][0]["what"])
+        self.assertEqual(r["denials"][0]["rule"], kind)
+        self.assertTrue(r["denials"][0]["next"])
+
+    def test_hard_denies(self):
+        for command, kind in (
+                ("echo ran; rm -rf /", "hard:wipe"),
+                ("echo ran; X=/; rm -rf \"$X\"usr", "hard:wipe"),
+                ("echo ran; bash -c 'rm -rf ~'", "hard:wipe"),
+                ("echo ran; echo cm0gLXJmIC8= | base64 -d | sh",
+                 "hard:wipe"),
+                ("echo ran > /dev/sda", "hard:disk"),
+                ("echo ran; useradd x", "hard:account"),
+                ("echo ran; systemctl stop myelin", "hard:self")):
+            self.denied(self.i.bash(command), kind)
+
+    def test_programs_and_python(self):
+        self.denied(self.i.call("exec", {"argv": ["env", "rm", "-rf", "/"]}),
+                    "hard:wipe")
+        self.denied(self.i.call("python", {
+            "code": "print('ran')\nimport os\nos.system('rm -rf /')"}),
+            "hard:wipe")
+
+    def test_a_workspace_is_judged_as_home_is(self):
+        with open(os.path.join(self.w.path, "kept"), "w") as f:
+            f.write("x")
+        where = self.w.fields()
+        self.denied(self.i.bash("echo ran; rm -rf *", **where), "hard:wipe")
+        self.denied(self.i.bash("echo ran; rm -rf " + self.w.path, **where),
+                    "hard:wipe")
+        r = self.i.bash("mkdir build && rm -rf build && ls", **where)
+        self.assertEqual((r["stdout"], r["class"]),
+                         ("kept\n", "mutate-irreversible"))
+
+    def test_class_and_marks_of_what_runs(self):
+        r = self.i.bash("true")
+        self.assertEqual((r["verdict"], r["class"], r["marks"]),
+                         ("allow", "read", []))
+        r = self.i.bash("curl -s http://127.0.0.1:1/ || true")
+        self.assertEqual((r["class"], r["marks"]),
+                         ("network-read", ["network-read"]))
 
 
 if __name__ == "__main__":

@@ -342,7 +342,7 @@ START_TEST(test_verdicts)
 	start_whole();
 	ask(7, "exec", good, sizeof(good) - 1);
 	ck_assert_uint_eq(t.verdict, VERDICT_ALLOW);
-	ck_assert_str_eq(t.class, "mutate-irreversible");
+	ck_assert_str_eq(t.class, "read");
 	ck_assert_ptr_nonnull(map = memfd_map(t.run_fd, RUNBLOCK_MAX, &size));
 	ck_assert_ptr_nonnull(rb = runblock_decode(map, size, &why));
 	ck_assert_str_eq(rb->argv[0], "true");
