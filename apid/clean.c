@@ -10,6 +10,7 @@
 #include "log.h"
 #include "redact.h"
 #include "scan.h"
+#include "values.h"
 
 #define DEPTH_MAX	64	/* deeper ones are not passed on */
 
@@ -104,8 +105,11 @@ clean_json(const char *text, size_t size, size_t *n)
 	char *fresh;
 	json_t *j;
 
-	/* Nearly all of it is clean, and is passed on as it is. */
-	if (!scan_dirty(text, size))
+	/*
+	 * Nearly all of it is clean, and is passed on as it is; but what JSON
+	 * makes of a registered value is not the value.
+	 */
+	if (!values_any() && !scan_dirty(text, size))
 		return (NULL);
 	if ((j = json_loadb(text, size, 0, NULL)) == NULL)
 		return (NULL);

@@ -90,6 +90,26 @@ url_encode(uint8_t *dst, const uint8_t *p, size_t n, const char *hex,
 	return (m);
 }
 
+/* As a string in JSON; 0 where it would be longer than a form may be. */
+static size_t
+json_encode(uint8_t *dst, const uint8_t *p, size_t n)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t";
+	static const char letters[] = "\"\\bfnrt";
+	size_t i, m = 0;
+	const char *at;
+
+	for (i = 0; i < n; i++) {
+		at = p[i] != '\0' ? strchr(plain, p[i]) : NULL;
+		if (m + 2 > VALUE_FORM_MOST || (at == NULL && p[i] < ' '))
+			return (0);
+		if (at != NULL)
+			dst[m++] = '\\';
+		dst[m++] = at != NULL ? (uint8_t)letters[at - plain] : p[i];
+	}
+	return (m);
+}
+
 /*
  * The letters of base64 that the value alone decides, where `skip` bytes
  * (0 to 2) of something else are encoded before it and more may follow.
@@ -137,10 +157,12 @@ value_forms(const struct value_key *key, const uint8_t *p, size_t n,
 	static uint8_t buf[VALUE_FORM_MOST];
 	static const char upper[] = "0123456789ABCDEF";
 	static const char lower[] = "0123456789abcdef";
-	size_t count = 0, skip;
+	size_t count = 0, skip, m;
 	int i;
 
 	add_form(key, p, n, forms, &count);
+	if ((m = json_encode(buf, p, n)) > 0)
+		add_form(key, buf, m, forms, &count);
 	for (i = 0; i < 4; i++)
 		add_form(key, buf, url_encode(buf, p, n,
 		    i & 1 ? lower : upper, i & 2), forms, &count);

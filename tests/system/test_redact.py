@@ -214,12 +214,12 @@ class Registered(unittest.TestCase):
         return body
 
     def test_forms(self):
-        value = "plain words & such/+~1"
+        value = "plain words & \"such\"/+~1"
         status, body = self.add("words", value)
         self.assertEqual(status, 201)
         self.assertEqual(body["length"], len(value))
         raw = value.encode()
-        forms = [value, urllib.parse.quote(value, safe=""),
+        forms = [value, json.dumps(value), urllib.parse.quote(value, safe=""),
                  urllib.parse.quote_plus(value),
                  urllib.parse.quote(value, safe="").replace("%2F", "%2f")
                  .replace("%2B", "%2b")]
