@@ -110,18 +110,6 @@ copy_tool(struct supervisor *sv, const char *path)
 	return (fd);
 }
 
-static bool
-tool_is_there(const struct feed *f, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < f->ntools; i++) {
-		if (strcmp(f->tools[i].name, name) == 0)
-			return (true);
-	}
-	return (false);
-}
-
 static int
 add_tool(struct supervisor *sv, struct feed *f, const char *dir,
     const char *file)
@@ -132,11 +120,6 @@ add_tool(struct supervisor *sv, struct feed *f, const char *dir,
 
 	if (!tool_name(file, name))
 		return (0);
-	if (tool_is_there(f, name)) {
-		complain(sv, "%s/%s: the tool \"%s\" is declared already", dir,
-		    file, name);
-		return (-1);
-	}
 	if (f->ntools == TOOLS_MAX) {
 		complain(sv, "%s: more than %d declarations", dir, TOOLS_MAX);
 		return (-1);
@@ -159,13 +142,22 @@ add_tool(struct supervisor *sv, struct feed *f, const char *dir,
 	return (0);
 }
 
-/* All of a directory, in the order of their names. */
-static int
-add_tools(struct supervisor *sv, struct feed *f, const char *dir)
+int
+feed_tools(struct supervisor *sv, struct feed *f)
 {
+	char dir[PATH_BYTES_MAX];
 	struct dirent **names;
 	int i, n, result = 0;
 
+	if (sv->opts->tree != NULL)
+		n = snprintf(dir, sizeof(dir), "%s/judged/tools",
+		    sv->opts->tree);
+	else
+		n = snprintf(dir, sizeof(dir), "%s", MYELIN_TOOLSDIR);
+	if (n < 0 || (size_t)n >= sizeof(dir)) {
+		complain(sv, "the tools' path is too long");
+		return (-1);
+	}
 	if ((n = scandir(dir, &names, NULL, alphasort)) == -1) {
 		complain(sv, "%s: %s", dir, strerror(errno));
 		return (-1);
@@ -176,35 +168,11 @@ add_tools(struct supervisor *sv, struct feed *f, const char *dir)
 		free(names[i]);
 	}
 	free(names);
-	return (result);
-}
-
-/* Those that Myelin ships, and the operators' own, if there are any. */
-int
-feed_tools(struct supervisor *sv, struct feed *f)
-{
-	const char *tree = sv->opts->tree, *private = sv->opts->private_dir;
-	char dir[PATH_BYTES_MAX], own[PATH_BYTES_MAX];
-	int n, m;
-
-	n = snprintf(dir, sizeof(dir), "%s%s", tree != NULL ? tree : "",
-	    tree != NULL ? "/judged/tools" : MYELIN_TOOLSDIR);
-	m = snprintf(own, sizeof(own), "%s/tools", private != NULL ? private :
-	    MYELIN_SYSCONFDIR);
-	if (n < 0 || (size_t)n >= sizeof(dir) || m < 0 ||
-	    (size_t)m >= sizeof(own)) {
-		complain(sv, "the tools' path is too long");
-		return (-1);
-	}
-	if (add_tools(sv, f, dir) == -1)
-		return (-1);
-	if (f->ntools == 0) {
+	if (result == 0 && f->ntools == 0) {
 		complain(sv, "%s: no tool is declared there", dir);
-		return (-1);
+		result = -1;
 	}
-	if (access(own, F_OK) == -1 && errno == ENOENT)
-		return (0);
-	return (add_tools(sv, f, own));
+	return (result);
 }
 
 static bool

@@ -450,39 +450,6 @@ class Declarations(unittest.TestCase):
         reload(i, CONFIG)
         self.assertNotIn("other", self.names())
 
-    def test_operators_own_tools(self):
-        """A directory beside the configuration: argv, schema, effect."""
-        own = os.path.join(self.i.dir, "tools")
-        os.mkdir(own)
-        path = os.path.join(own, "count.json")
-        try:
-            with open(path, "w") as f:
-                json.dump({
-                    "name": "count", "title": "Count lines", "description":
-                    "Counts.", "effect": "read", "marks": [], "asks": False,
-                    "input_schema": {
-                        "type": "object", "properties": {
-                            "files": {"type": "array", "minItems": 1,
-                                      "items": {"type": "string"}}},
-                        "required": ["files"],
-                        "additionalProperties": False},
-                    "argv": ["/usr/bin/wc", "-l", "--", {"args": "files"}]},
-                    f)
-            reload(self.i)
-            self.assertEqual(self.names()["count"]["effect"], "read")
-            r = self.i.call("count", {"files": ["--help", "/etc/passwd"]})
-            self.assertEqual(r["exit_code"], 1, r)
-            self.assertIn("3 /etc/passwd", r["stdout"])
-            self.assertIn("--help: No such file", r["stderr"])
-            os.rename(path, os.path.join(own, "bash.json"))
-            r = reload(self.i, result="refused")
-            self.assertIn('the tool "bash" is declared already', r["error"])
-            self.assertIn("count", self.names())
-        finally:
-            shutil.rmtree(own)
-        reload(self.i)
-        self.assertNotIn("count", self.names())
-
     def test_a_declaration_that_is_wrong(self):
         before = self.pids()
         with open(self.tool("wrong"), "w") as f:
