@@ -422,18 +422,19 @@ run(struct search *s, const struct path *p, struct rg_run *r)
 		return (-1);
 	if (s->hits.no_memory)
 		return (tool_fail_errno(s->t, ENOMEM, "the search"));
-	if (r->nmessage > 0 && r->status != 0 && r->stop == RG_DONE) {
+	if (r->stop == RG_DONE && (r->status < 0 || r->status > 2))
+		return (tool_fail(s->t, TOOL_IO, "ripgrep failed: %s",
+		    r->nmessage == 0 ? "it said nothing" :
+		    result_quote(r->message, r->nmessage)));
+	/* It is told to be silent about files that it can't read. */
+	if (r->stop == RG_DONE && r->status == 2 && r->nmessage > 0) {
 		(void)tool_fail(s->t, TOOL_BAD_ARGUMENT,
 		    "ripgrep does not take the pattern: %s",
 		    result_quote(r->message, r->nmessage));
-		tool_fail_more(s->t, "said", json_stringn(r->message,
-		    r->nmessage));
+		result_bytes_into(s->t->error, "said", r->message,
+		    r->nmessage);
 		return (-1);
 	}
-	if (r->status != 0 && r->status != 1 && r->status != 2 &&
-	    r->stop == RG_DONE)
-		return (tool_fail(s->t, TOOL_IO, "ripgrep ended before it was "
-		    "done"));
 	return (tell(s, r));
 }
 

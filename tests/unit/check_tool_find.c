@@ -2,6 +2,8 @@
  * find: globs against a naive matcher, .gitignore against ripgrep's, and
  * trees that are deep, wide, hostile or changing.
  */
+#include "config.h"
+
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

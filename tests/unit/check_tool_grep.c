@@ -192,7 +192,9 @@ END_TEST
 
 START_TEST(refuses)
 {
+	char pattern[8000];
 	struct outcome o;
+	size_t i, n;
 
 	tree();
 	REFUSED("outside", "{ssss}", "pattern", "root", "path", "out");
@@ -206,6 +208,18 @@ START_TEST(refuses)
 	ck_assert_msg(strstr(outcome_error(&o, "said"), "unclosed group") !=
 	    NULL, "%s", outcome_error(&o, "said"));
 	outcome_free(&o);
+	/* its message is cut, within a character for one of the two */
+	for (i = 0; i < 2; i++) {
+		memset(pattern, 'x', sizeof(pattern));
+		pattern[0] = '(';
+		for (n = 1 + i; n < sizeof(pattern) - 2; n += 2)
+			memcpy(pattern + n, "\xc3\xa9", 2);
+		pattern[n] = '\0';
+		o = body_run(&body, "{ss}", "pattern", pattern);
+		ck_assert_int_eq(o.status, 1);
+		ck_assert_str_eq(outcome_error(&o, "code"), "bad_argument");
+		outcome_free(&o);
+	}
 	o = body_run(&body, "{ss}", "pattern", "a\nb");
 	ck_assert_int_eq(o.status, 1);
 	outcome_free(&o);
