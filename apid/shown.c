@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "redact.h"
+#include "scan.h"
 #include "shown.h"
 #include "without.h"
 
@@ -29,13 +30,18 @@ static json_t *
 shown_string(const json_t *v)
 {
 	size_t len = json_string_length(v), n;
-	char *text, *whole;
+	char *text, *whole, *clean;
 	json_t *s = NULL;
 
 	if ((text = strndup(json_string_value(v), len)) == NULL)
 		return (NULL);
-	if (!WITHOUT(transcript_redaction))
+	if (!WITHOUT(transcript_redaction)) {
+		if ((clean = scan_text(text, len, &n)) != NULL) {
+			free(text);
+			text = clean;
+		}
 		(void)redact_line(text);
+	}
 	len = strlen(text);
 	n = cut_at(text, len, SHOWN_TEXT);
 	if (n == len)
