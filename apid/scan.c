@@ -88,7 +88,7 @@ scan_init(void)
 	hs_compile_error_t *error = NULL;
 
 	if (hs_valid_platform() != HS_SUCCESS) {
-		log_warnx("this processor lacks what vectorscan needs");
+		log_warnx("this processor lacks what vectorscan needs: SSE4.2");
 		return (-1);
 	}
 	nanchors = secret_anchors(anchors);
