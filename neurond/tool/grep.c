@@ -415,6 +415,7 @@ static int
 run(struct search *s, const struct path *p, struct rg_run *r)
 {
 	r->root = s->t->root[p->root].fd;
+	r->time_ms = RG_TIME_MS;
 	r->output = s->files_only ? take_paths : take_lines;
 	r->arg = s;
 	make_argv(s, r);

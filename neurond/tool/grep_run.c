@@ -143,7 +143,7 @@ pump(struct rg_run *r, int out, int err)
 {
 	static char block[OUT_BLOCK];
 	struct pollfd p[2] = { { out, POLLIN, 0 }, { err, POLLIN, 0 } };
-	int64_t deadline = now() + RG_TIME_MS, left;
+	int64_t deadline = now() + r->time_ms, left;
 	size_t total = 0;
 	ssize_t n;
 	int end;

@@ -24,6 +24,7 @@ struct rg_run {
 	int		 root;		/* fd: all that it may read */
 	int		 dir;		/* to search, or -1 */
 	int		 file;		/* its standard input instead, or -1 */
+	int64_t		 time_ms;	/* that it may take: RG_TIME_MS */
 	/* Takes output; 0, 1 to stop, -1 if it is not understood. */
 	int		(*output)(void *, const char *, size_t);
 	void		*arg;

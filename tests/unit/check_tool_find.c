@@ -339,7 +339,8 @@ ripgrep(void)
 	static const char command[] = "rg --no-config --files --no-require-git"
 	    " --no-ignore-dot --no-ignore-global --no-ignore-messages"
 	    " --no-messages";
-	char *text = calloc(1, 1 << 20), *line[4096] = { NULL }, sorted[65536];
+	char *text = calloc(1, 1 << 20), *line[4096] = { NULL };
+	char sorted[65536];
 	FILE *fp = popen(command, "r");
 	size_t n = 0, len, i;
 	char *p;

@@ -422,7 +422,8 @@ static size_t
 followed(const char *pattern)
 {
 	struct tool t = { .body = &body };
-	struct rg_run r = { .dir = -1, .file = -1, .argv = { "rg",
+	struct rg_run r = { .dir = -1, .file = -1,
+	    .time_ms = RG_TIME_MS, .argv = { "rg",
 	    "--no-config", "--follow", "--no-messages", "-e", pattern, "--",
 	    "." } };
 	int fds[2], status;
@@ -488,7 +489,8 @@ try_all(void *arg, const char *bytes, size_t len)
 START_TEST(gives_up_exec)
 {
 	struct tool t = { .body = &body };
-	struct rg_run r = { .dir = -1, .file = -1, .argv = { "rg",
+	struct rg_run r = { .dir = -1, .file = -1,
+	    .time_ms = RG_TIME_MS, .argv = { "rg",
 	    "--version" } };
 	int status, bits = 0;
 	pid_t pid;
@@ -504,6 +506,47 @@ START_TEST(gives_up_exec)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 15);
+}
+END_TEST
+
+/* One that does not end is left behind in time, and does not outlive us. */
+START_TEST(ends_in_time)
+{
+	struct tool t = { .body = &body };
+	struct rg_run r = { .dir = -1, .time_ms = 300, .argv = { "rg",
+	    "--no-config", "-e", "x", "--", "-" } };
+	int fds[2], status, i;
+	size_t n = 0;
+	double begin = seconds();
+	char c;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	if ((pid = fork()) == 0) {
+		/* what rg waits for, and what is closed once it is gone */
+		r.file = fds[0];
+		(void)fcntl(fds[1], F_SETFD, FD_CLOEXEC);
+		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		t.result = json_object();
+		r.root = open(body_home, O_RDONLY | O_DIRECTORY);
+		r.output = count_output;
+		r.arg = &n;
+		if (rg_run(&t, &r) == -1)
+			_exit(1);
+		_exit(r.stop == RG_LATE ? 0 : 2);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(seconds() - begin < 5, "%.1f s", seconds() - begin);
+	/* nobody reads the pipe any more */
+	close(fds[0]);
+	(void)signal(SIGPIPE, SIG_IGN);
+	c = 'x';
+	for (i = 0; i < 500 && write(fds[1], &c, 1) == 1; i++)
+		(void)usleep(10000);
+	ck_assert_int_lt(i, 500);
+	ck_assert_int_eq(errno, EPIPE);
+	close(fds[1]);
 }
 END_TEST
 
@@ -657,6 +700,7 @@ suite(void)
 	tcase_add_test(tc, swapped_directory);
 	tcase_add_test(tc, reads_one_root);
 	tcase_add_test(tc, gives_up_exec);
+	tcase_add_test(tc, ends_in_time);
 	suite_add_tcase(s, tc);
 	return (s);
 }
