@@ -29,6 +29,7 @@
 #define ROOM_MIN	4096		/* a chunk with less is left as it is */
 #define STRIP_READ	(32 * 1024)	/* a read whose noise is taken out */
 
+static void	close_pipe(struct output *);
 static void	on_readable(evutil_socket_t, short, void *);
 static void	on_idle(evutil_socket_t, short, void *);
 
@@ -255,8 +256,12 @@ on_idle(evutil_socket_t fd, short what, void *arg)
 	if (o->fd == -1 || o->chunk == NULL)
 		return;
 	if (scan_idle(o->scan, o->chunk->data + o->chunk->used - o->held,
-	    o->held, &r) == -1 || deliver(o, &r, 0) == -1)
+	    o->held, &r) == -1 || deliver(o, &r, 0) == -1) {
 		log_warn("call %s: output", o->call->id);
+		o->broken = 1;
+		close_pipe(o);
+		call_output_end(o->call);
+	}
 }
 
 static void

@@ -272,7 +272,7 @@ shape_at(const struct shape *shape, const char *text, size_t left, int final,
 static enum secret_answer
 jwt_at(const char *text, size_t left, int final, size_t *length)
 {
-	static const char second[] = ".eyJ";
+	static const char second[] = ".ey";
 	size_t n, part;
 
 	n = secret_run(REST_URLSAFE, text,
@@ -283,10 +283,10 @@ jwt_at(const char *text, size_t left, int final, size_t *length)
 		return (final ? SECRET_NO : SECRET_MORE);
 	if (n < 10)
 		return (SECRET_NO);
-	part = left - n < 4 ? left - n : 4;
+	part = left - n < 3 ? left - n : 3;
 	if (memcmp(text + n, second, part) != 0)
 		return (SECRET_NO);
-	if (part < 4)
+	if (part < 3)
 		return (final ? SECRET_NO : SECRET_MORE);
 	n++;
 	part = secret_run(REST_URLSAFE, text + n, left - n);
