@@ -49,7 +49,7 @@ build_close(struct builds *b, struct build *x)
 	}
 	w = &x->done[x->ndone++];
 	memset(w, 0, sizeof(*w));
-	w->flags = x->flags;
+	w->flags = x->flags & ~(unsigned)WORD_SEVERAL;
 	w->len = x->len;
 	if (x->len > 0 || !(x->flags & WORD_PREFIX))
 		w->text = judging_strndup(j, x->text, x->len);
@@ -69,6 +69,9 @@ build_text(struct builds *b, struct build *x, const char *s, size_t len)
 	char *more;
 
 	x->open = 1;
+	/* Of several paths only the last has what follows. */
+	if (len > 0 && (x->flags & WORD_SEVERAL))
+		x->flags |= WORD_PREFIX | WORD_SPLITS;
 	if ((x->flags & WORD_PREFIX) || len == 0)
 		return;
 	if (x->len + len > FIELD_MAX || j->grown + len > GROWN_MAX) {
@@ -182,12 +185,16 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	    WORD_GLOB);
 
 	if (!splits) {
+		if ((w->flags & WORD_SEVERAL) && x->len > 0)
+			x->flags |= WORD_PREFIX | WORD_SPLITS;
 		if (w->text != NULL)
 			build_text(b, x, w->text, w->len);
 		x->open = 1;
-		x->flags |= w->flags & ~(unsigned)WORD_SPLITS;
+		x->flags |= w->flags;
 		if (w->flags & WORD_SPLITS)
 			x->flags |= WORD_PREFIX;
+		if (!(b->flags & EXPAND_SPLIT))
+			x->flags &= ~(unsigned)(WORD_SPLITS | WORD_SEVERAL);
 		if (!quoted && (b->flags & EXPAND_GLOB) && w->text != NULL &&
 		    makes_pattern(x, w->text, w->len))
 			x->flags |= WORD_GLOB;
@@ -219,8 +226,17 @@ static void
 add_fields(struct builds *b, struct build *x, const struct fields *f,
     int quoted)
 {
+	struct word unknown = word_unknown(WORD_SPLITS);
 	size_t i;
 
+	/* An element that may be none lets its neighbours join. */
+	for (i = 0; f->n > 1 && i < f->n; i++)
+		if (quoted && (f->v[i].flags & WORD_SPLITS)) {
+			for (i = 0; i < f->n; i++)
+				unknown.flags |= f->v[i].flags & WORD_NETWORK;
+			add_word(b, x, &unknown, 1);
+			return;
+		}
 	for (i = 0; i < f->n; i++) {
 		if (i > 0) {
 			if (b->flags & EXPAND_SPLIT)
