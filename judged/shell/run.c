@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "resolver.h"
+#include "without.h"
 
 void
 stream_none(struct stream *s)
@@ -469,7 +470,7 @@ run_text(struct resolver *r, const char *text, size_t len,
 		stream_append(r, out, &one);
 	}
 	r->j->steps += p.steps;
-	if (got == 0)
+	if (got == 0 || WITHOUT(shell_error))
 		return;
 	judging_ask(r->j, p.error == PARSE_BOUND ? "opaque" : "unparsable",
 	    p.error_text, r->fixed ? r->starter : command_here(r,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "resolver.h"
+#include "without.h"
 
 /* What is as it is at the start of every call. */
 static void
@@ -218,7 +219,7 @@ shell_judge(struct judging *j, const char *text, size_t len,
 	if (dialect == DIALECT_OTHER)
 		judging_ask(j, "opaque", "a shell whose text is not known "
 		    "well enough", start->command);
-	if (judging_again(j, len, start->command) &&
+	if (!WITHOUT(shell_again) && judging_again(j, len, start->command) &&
 	    judging_enter(j, start->command)) {
 		begin(r, start, dialect, &s);
 		run_text(r, text, len, &stream);
