@@ -29,8 +29,8 @@ struct judging;
  *	WORD_EMPTY		may as well be the empty word
  *	WORD_QUOTED		some of it was quoted: never a reserved word
  *	WORD_NETWORK		some of it came from the network
- *	WORD_WORKSPACE		unknown, but names of files that a pattern with no
- *				"/" in front matched: stays in cwd
+ *	WORD_WORKSPACE		unknown, but names of files that a pattern
+ *				without "/" in front matched: stays in cwd
  *
  * from and to are the bytes of the outermost text that it stands for.
  */

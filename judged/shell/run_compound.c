@@ -26,7 +26,8 @@ run_arith(struct resolver *r, const struct part *parts)
 			continue;
 		for (k = 0; k < t.v[i].len; k++) {
 			for (n = 0; k + n < t.v[i].len &&
-			    n < sizeof(name) - 1 && is_identifier(s + k, n + 1); n++)
+			    n < sizeof(name) - 1 &&
+			    is_identifier(s + k, n + 1); n++)
 				name[n] = s[k + n];
 			name[n] = '\0';
 			if (n > 0) {

@@ -153,6 +153,8 @@ static const struct sample found[] = {
 	{ "alias zz='rm /'\nzz", "rm /" }, { "alias r='rm '\nr /", "rm /" },
 	{ "trap 'rm /' EXIT", "rm /" }, { "trap 'rm $x' 0; x=/", "rm /" },
 	{ "bash -c 'trap \"rm \\$x\" 0; x=/'", "rm /" },
+	{ "(trap 'rm $x' 0; x=/)", "rm /" },
+	{ "echo \"$(trap 'rm $x' 0; x=/)\"", "rm /" },
 	{ "eval 'rm' /", "rm /" },
 	{ "c='rm /'; eval \"$c\"", "rm /" }, { "eval eval eval rm /", "rm /" },
 	{ "command eval 'rm /'", "rm /" }, { "builtin eval 'rm /'", "rm /" },
