@@ -138,6 +138,13 @@ set_arguments(struct resolver *r, const struct shell_start *start)
 		}
 		return;
 	}
+	if (start->argc > 0 &&
+	    (start->argv[0].flags & (WORD_GLOB | WORD_SPLITS))) {
+		/* It may be none or several: any of them may be $0. */
+		scope_set(r->scope, SLOT_STATE, "arg0", NULL);
+		var_set_args(r, start->argv, start->argc, 0);
+		return;
+	}
 	if (start->argc > 0)
 		var_set_state(r, "arg0", &start->argv[0]);
 	var_set_args(r, start->argc > 0 ? start->argv + 1 : NULL,
