@@ -20,8 +20,8 @@ struct judging;
  *	flags 0			the word is exactly text
  *	WORD_PREFIX		text is its beginning; more follows, unknown
  *	text NULL		nothing is known (WORD_PREFIX is set too)
- *	WORD_GLOB		text holds an unquoted *, ? or [...]: the word is
- *				that pattern, or any paths that match it
+ *	WORD_GLOB		text holds an unquoted *, ? or [...]: the word
+ *				is that pattern, or any paths that match it
  *	WORD_SPLITS		of an unknown, unquoted expansion: the word may
  *				be absent, or be several, each with any text
  *				(also options); text is then the first's
@@ -29,8 +29,8 @@ struct judging;
  *	WORD_EMPTY		may as well be the empty word
  *	WORD_QUOTED		some of it was quoted: never a reserved word
  *	WORD_NETWORK		some of it came from the network
- *	WORD_WORKSPACE		unknown, but names of files that a pattern without
- *				"/" in front matched: stays in cwd
+ *	WORD_WORKSPACE		unknown, but names of files that a pattern
+ *				without "/" in front matched: stays in cwd
  *
  * from and to are the bytes of the outermost text that it stands for.
  */
@@ -60,14 +60,14 @@ enum content_kind {
 	CONTENT_TEXT,		/* exactly text */
 	CONTENT_UNKNOWN,	/* text is the known beginning, or NULL */
 	CONTENT_NETWORK,	/* unknown, and from the network */
-	CONTENT_INHERITED	/* as stdin only: whatever the call's stdin is */
+	CONTENT_INHERITED	/* as stdin only: what the call's stdin is */
 };
 
 struct content {
 	enum content_kind	 kind;
 	const char		*text;	/* may hold NUL bytes */
 	size_t			 len;
-	const char		*path;	/* of the file it is read from, or NULL */
+	const char		*path;	/* of the file it is of, or NULL */
 };
 
 /* After the words of a redirect; here-documents are in the input instead. */
@@ -104,7 +104,7 @@ enum dialect { DIALECT_BASH, DIALECT_DASH, DIALECT_OTHER };
 struct command {
 	const struct word	*argv;
 	size_t			 argc;
-	const struct assignment	*assigns;	/* in front of it (also env's) */
+	const struct assignment	*assigns;	/* in front; also env's */
 	size_t			 nassigns;
 	const struct redirect	*redirects;
 	size_t			 nredirects;
@@ -113,7 +113,7 @@ struct command {
 	const char		*home;		/* as HOME is now; or NULL */
 	enum dialect		 dialect;
 	unsigned		 flags;		/* COMMAND_* */
-	uint32_t		 from;		/* bytes of the outermost text */
+	uint32_t		 from;	/* bytes of the outermost text */
 	uint32_t		 to;
 };
 

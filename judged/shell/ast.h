@@ -95,7 +95,7 @@ struct ast_redir {
 	const char	*fd_name;	/* {name}>, or NULL */
 	struct ast_word	*target;	/* or the delimiter */
 	int		 quoted;	/* here-document: nothing expands */
-	const char	*body;		/* here-document; NULL: none was there */
+	const char	*body;		/* here-document, or NULL */
 	size_t		 body_len;
 };
 

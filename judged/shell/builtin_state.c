@@ -233,6 +233,9 @@ builtin_shift(struct resolver *r, const struct command *c,
 	alt = judging_alloc(r->j, args->n * sizeof(*alt));
 	for (i = 0; i < args->n; i++) {
 		alt[i] = args->alt[i];
+		/* Which are gone is not known: all may be left. */
+		if (alt[i].flags & ALT_LOOSE)
+			continue;
 		if ((int64_t)alt[i].n >= n) {
 			alt[i].v += n;
 			alt[i].n -= (size_t)n;

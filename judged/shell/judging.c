@@ -7,6 +7,7 @@
 
 #include "judging_internal.h"
 #include "resolver.h"
+#include "without.h"
 
 #define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
 #define CHUNK_LAST	(1024 * 1024)	/* ... up to this */
@@ -329,7 +330,7 @@ judging_guard(struct judging *j, void (*body)(struct judging *, void *),
 	j->marks |= out->marks;
 	if (j->kept.verdict > j->decides.verdict)
 		j->decides = j->kept;
-	if (j->decides.verdict < VERDICT_ASK)
+	if (j->decides.verdict < VERDICT_ASK && !WITHOUT(shell_memory))
 		j->decides = *out;
 	if (j->nfindings < j->maxfindings)
 		j->findings[j->nfindings++] = *out;

@@ -38,9 +38,9 @@ struct finding {
 	enum effect		 effect;
 	uint32_t		 marks;
 	const char		*rule;		/* what decided, in words */
-	const char		*next;		/* what the caller could do, or "" */
+	const char		*next;		/* what could be done, or "" */
 	const struct command	*command;	/* or NULL: the text itself */
-	uint32_t		 from;		/* bytes of the outermost text */
+	uint32_t		 from;	/* bytes of the outermost text */
 	uint32_t		 to;
 };
 
@@ -50,9 +50,9 @@ struct judge_context {
 	const char	*home;		/* NULL: unknown */
 	const char	*user;
 	const char	*shell;
-	const char	*const *roots;	/* of the workspace, judged as HOME is */
+	const char	*const *roots;	/* of workspaces, judged as HOME */
 	size_t		 nroots;
-	int		 streamed;	/* the call's stdin comes from outside */
+	int		 streamed;	/* its stdin comes from outside */
 	const void	*rules;		/* the classification's own */
 };
 

@@ -25,7 +25,7 @@ struct judging {
 	struct finding		 decides;
 	struct finding		 exhausted;
 	struct finding		 kept;		/* decided before a probe */
-	const char		*bounded;	/* the bound that was hit, or NULL */
+	const char		*bounded;	/* a bound that was hit */
 	struct finding		*findings;
 	size_t			 nfindings;
 	size_t			 maxfindings;

@@ -16,6 +16,7 @@ judged_shell_libshell_a_SOURCES = \
 	judged/shell/cond.c \
 	judged/shell/dollar.c \
 	judged/shell/expand.c \
+	judged/shell/fields.c judged/shell/fields.h \
 	judged/shell/files.c \
 	judged/shell/heredoc.c \
 	judged/shell/judging.c judged/shell/judging.h \

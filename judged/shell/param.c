@@ -73,7 +73,7 @@ args_count(struct resolver *r)
 	char buf[24];
 	size_t n, i = sizeof(buf);
 
-	if (args->n != 1 || (args->alt[0].flags & ALT_MORE))
+	if (args->n != 1 || (args->alt[0].flags & (ALT_MORE | ALT_LOOSE)))
 		return (value_word(r->j, &w));
 	n = args->alt[0].n;
 	do {
@@ -81,6 +81,19 @@ args_count(struct resolver *r)
 		n /= 10;
 	} while (n != 0);
 	return (value_text(r->j, buf + i, sizeof(buf) - i));
+}
+
+/* Some element, or none: where they stand is not known. */
+static const struct value *
+loose_element(struct resolver *r, const struct alt *a)
+{
+	const struct value *v = value_unknown(r->j, 0);
+	size_t i;
+
+	for (i = 0; i < a->n && i < JUDGE_VALUES_MAX; i++)
+		if (WORD_IS_STATIC(&a->v[i]))
+			v = value_join(r->j, v, value_word(r->j, &a->v[i]));
+	return (v);
 }
 
 /* $1 and on: one element of each alternative of "$@". */
@@ -98,7 +111,9 @@ argument(struct resolver *r, size_t number)
 	for (i = 0; i < args->n; i++) {
 		const struct alt *a = &args->alt[i];
 
-		if (number <= a->n)
+		if (a->flags & ALT_LOOSE)
+			one = loose_element(r, a);
+		else if (number <= a->n)
 			one = value_word(r->j, &a->v[number - 1]);
 		else if (a->flags & ALT_MORE)
 			one = value_unknown(r->j, 0);
@@ -124,7 +139,7 @@ element(struct resolver *r, const struct value *v, const char *index)
 		const struct alt *a = &v->alt[i];
 		int64_t at = n < 0 ? n + (int64_t)a->n : n;
 
-		if (a->flags & ALT_MORE)
+		if (a->flags & (ALT_MORE | ALT_LOOSE))
 			return (NULL);
 		one = at >= 0 && at < (int64_t)a->n ?
 		    value_word(r->j, &a->v[at]) : value_unset(r->j);
@@ -309,7 +324,8 @@ count_of(struct resolver *r, const struct param *p, const struct value *v,
 		const struct alt *a = &v->alt[i];
 
 		/* What is unknown may be unset: 0 or 1 elements. */
-		if ((a->flags & ALT_MORE) || (!is_list(p) && a->n > 0 &&
+		if ((a->flags & (ALT_MORE | ALT_LOOSE)) ||
+		    (!is_list(p) && a->n > 0 &&
 		    (a->v[0].flags & (WORD_PREFIX | WORD_GLOB))) ||
 		    (is_list(p) && a->n == 1 && a->v[0].text == NULL &&
 		    (a->v[0].flags & WORD_EMPTY))) {
@@ -342,7 +358,7 @@ slice(struct resolver *r, const struct param *p, const struct alt *a,
 		arith_parts(r, p->with, &n);
 	if (t.n != 1 || !WORD_IS_STATIC(&t.v[0]) ||
 	    !arith_eval(r, t.v[0].text, t.v[0].len, &from) || from < args ||
-	    (a->flags & ALT_MORE) || (p->has_with && (n.n != 1 ||
+	    (a->flags & (ALT_MORE | ALT_LOOSE)) || (p->has_with && (n.n != 1 ||
 	    !WORD_IS_STATIC(&n.v[0]) ||
 	    !arith_eval(r, n.v[0].text, n.v[0].len, &count) || count < 0))) {
 		unknown = judging_alloc(r->j, sizeof(*unknown));
@@ -373,6 +389,15 @@ change(struct resolver *r, const struct param *p, const struct alt *a,
 		n = 1;
 	if (p->op == '\0') {
 		v = NULL;
+		if (is_list(p) && n == 1 && a->v[0].text == NULL &&
+		    (a->v[0].flags & WORD_EMPTY)) {
+			/* A list of which nothing is known. */
+			v = judging_alloc(r->j, sizeof(*v));
+			*v = a->v[0];
+			v->flags |= WORD_SPLITS;
+			pieces_add(r, out, v, 1);
+			return;
+		}
 		if ((a->flags & ALT_MORE) && (is_list(p) || n == 0)) {
 			v = judging_alloc(r->j, (n + 1) * sizeof(*v));
 			if (n > 0)

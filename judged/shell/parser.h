@@ -39,7 +39,7 @@ struct parser {
 	struct heredoc	*heredocs;	/* whose bodies are to come */
 	struct heredoc	**heredocs_end;
 	char		*line;		/* room for here-documents */
-	uint8_t		*tried;		/* offsets at which (( failed, a bit each */
+	uint8_t		*tried;		/* where (( failed, a bit each */
 	uint64_t	 steps;
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "resolver.h"
+#include "without.h"
 
 void
 stream_none(struct stream *s)
@@ -79,16 +80,52 @@ stream_append(struct resolver *r, struct stream *to, const struct stream *s)
 
 /* ---- lists ---- */
 
+static void
+run_traps(struct resolver *r)
+{
+	struct trapped *t;
+
+	while ((t = r->traps) != NULL) {
+		r->traps = t->next;
+		judge_code(r, t->code, t->command, NULL);
+	}
+}
+
+/* A subshell begins without traps, and ends with its own. */
+struct sub {
+	struct trapped	*traps;
+	size_t		 mark;
+	int		 dead;
+};
+
+static void
+sub_begin(struct resolver *r, struct sub *s)
+{
+	s->traps = r->traps;
+	s->mark = scope_mark(r->scope);
+	s->dead = r->dead;
+	r->traps = NULL;
+}
+
+static void
+sub_end(struct resolver *r, const struct sub *s)
+{
+	run_traps(r);
+	r->traps = s->traps;
+	r->dead = s->dead;
+	scope_rollback(r->scope, s->mark);
+}
+
 /* In the background: a subshell with nothing to read. */
 static void
 run_async(struct resolver *r, const struct node *n, struct stream *out)
 {
 	static const struct stream nothing = { .n = 1 };
 	const struct stream *in = r->in;
-	size_t mark = scope_mark(r->scope);
 	unsigned flags = r->flags;
-	int dead = r->dead;
+	struct sub sub;
 
+	sub_begin(r, &sub);
 	r->in = &nothing;
 	r->spawned++;
 	r->flags |= COMMAND_ASYNC;
@@ -96,8 +133,7 @@ run_async(struct resolver *r, const struct node *n, struct stream *out)
 	r->flags = flags;
 	r->spawned--;
 	r->in = in;
-	r->dead = dead;
-	scope_rollback(r->scope, mark);
+	sub_end(r, &sub);
 }
 
 void
@@ -122,12 +158,11 @@ run_list(struct resolver *r, const struct list *list, struct stream *out)
 void
 run_subshell(struct resolver *r, const struct list *list, struct stream *out)
 {
-	size_t mark = scope_mark(r->scope);
-	int dead = r->dead;
+	struct sub sub;
 
+	sub_begin(r, &sub);
 	run_list(r, list, out);
-	r->dead = dead;
-	scope_rollback(r->scope, mark);
+	sub_end(r, &sub);
 }
 
 /* ---- pipes, && and || ---- */
@@ -139,20 +174,18 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 	const struct node *n;
 	struct stream *s;
 	unsigned flags = r->flags;
-	int wants = r->wants, dead = r->dead;
-	size_t mark;
+	int wants = r->wants;
+	struct sub sub;
 
 	r->spawned++;
 	for (n = pipe->left; n != NULL; n = n->next) {
 		s = judging_alloc(r->j, sizeof(*s));
 		stream_none(s);
-		mark = scope_mark(r->scope);
+		sub_begin(r, &sub);
 		r->wants = n->next != NULL || wants;
 		r->flags = n->next != NULL ? flags | COMMAND_PIPED : flags;
 		run_node(r, n, s);
-		r->dead = dead;
-		scope_rollback(r->scope, mark);
-		/* A later stage may also see the files that this one wrote. */
+		sub_end(r, &sub);
 		r->in = s;
 		*out = *s;
 	}
@@ -308,17 +341,6 @@ run_function(struct resolver *r, const struct function *f,
 }
 
 static void
-run_traps(struct resolver *r)
-{
-	struct trapped *t;
-
-	while ((t = r->traps) != NULL) {
-		r->traps = t->next;
-		judge_code(r, t->code, t->command, NULL);
-	}
-}
-
-static void
 run_uncalled(struct resolver *r)
 {
 	struct defined *d;
@@ -469,7 +491,7 @@ run_text(struct resolver *r, const char *text, size_t len,
 		stream_append(r, out, &one);
 	}
 	r->j->steps += p.steps;
-	if (got == 0)
+	if (got == 0 || WITHOUT(shell_error))
 		return;
 	judging_ask(r->j, p.error == PARSE_BOUND ? "opaque" : "unparsable",
 	    p.error_text, r->fixed ? r->starter : command_here(r,

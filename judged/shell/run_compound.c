@@ -25,7 +25,8 @@ run_arith(struct resolver *r, const struct part *parts)
 		    strstr(s, "++") == NULL && strstr(s, "--") == NULL))
 			continue;
 		for (k = 0; k < t.v[i].len; k++) {
-			for (n = 0; k + n < t.v[i].len && n < sizeof(name) - 1 &&
+			for (n = 0; k + n < t.v[i].len &&
+			    n < sizeof(name) - 1 &&
 			    is_identifier(s + k, n + 1); n++)
 				name[n] = s[k + n];
 			name[n] = '\0';
@@ -156,7 +157,7 @@ run_case(struct resolver *r, const struct node *n, struct stream *out)
 
 struct loop {
 	const struct node	*n;
-	const struct value	*values;	/* of a for's variable, or NULL */
+	const struct value	*values;	/* of a for, or NULL */
 };
 
 static void

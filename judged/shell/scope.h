@@ -21,6 +21,11 @@ struct alt {
 #define ALT_UNSET	0x01
 #define ALT_ARRAY	0x02
 #define ALT_MORE	0x04	/* and any number of unknown elements */
+#define ALT_LOOSE	0x08	/* an element may be none or several, so where
+				 * the others stand is not known */
+
+/* Of an element, inside the resolver: the paths of a pattern, not one. */
+#define WORD_SEVERAL	0x8000
 
 /* At most JUDGE_VALUES_MAX alternatives; immutable. */
 struct value {
@@ -111,6 +116,8 @@ const struct stream *stream_join(struct judging *, const struct stream *,
 
 /* A word of which nothing is known. */
 struct word word_unknown(unsigned flags);
+/* ALT_LOOSE if it is true of these; marks patterns as WORD_SEVERAL. */
+unsigned words_loose(struct word *, size_t n);
 struct word word_text(const char *, size_t);
 int	word_same(const struct word *, const struct word *);
 

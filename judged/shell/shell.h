@@ -25,12 +25,12 @@ enum shell_who { SHELL_SAME, SHELL_CHILD, SHELL_ELSEWHERE };
 /* How a text is started; all zero but command is fine. */
 struct shell_start {
 	enum shell_who		 who;
-	const struct command	*command;	/* whose cwd, input, assignments,
-						 * and bytes count; not NULL */
+	const struct command	*command; /* whose cwd, input, assignments
+					   * and bytes count; not NULL */
 	const struct word	*argv;		/* $0, $1, ...; NULL: unknown */
 	size_t			 argc;
-	int			 code_on_stdin;	/* text is the input itself: what
-						 * it starts has no input left */
+	int			 code_on_stdin;	/* the text is the input: what
+						 * it starts has none */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "resolver.h"
+#include "without.h"
 
 /* What is as it is at the start of every call. */
 static void
@@ -137,6 +138,13 @@ set_arguments(struct resolver *r, const struct shell_start *start)
 		}
 		return;
 	}
+	if (start->argc > 0 &&
+	    (start->argv[0].flags & (WORD_GLOB | WORD_SPLITS))) {
+		/* It may be none or several: any of them may be $0. */
+		scope_set(r->scope, SLOT_STATE, "arg0", NULL);
+		var_set_args(r, start->argv, start->argc, 0);
+		return;
+	}
 	if (start->argc > 0)
 		var_set_state(r, "arg0", &start->argv[0]);
 	var_set_args(r, start->argc > 0 ? start->argv + 1 : NULL,
@@ -218,7 +226,7 @@ shell_judge(struct judging *j, const char *text, size_t len,
 	if (dialect == DIALECT_OTHER)
 		judging_ask(j, "opaque", "a shell whose text is not known "
 		    "well enough", start->command);
-	if (judging_again(j, len, start->command) &&
+	if (!WITHOUT(shell_again) && judging_again(j, len, start->command) &&
 	    judging_enter(j, start->command)) {
 		begin(r, start, dialect, &s);
 		run_text(r, text, len, &stream);

@@ -11,6 +11,21 @@ word_unknown(unsigned flags)
 	return ((struct word){ .flags = WORD_PREFIX | WORD_EMPTY | flags });
 }
 
+unsigned
+words_loose(struct word *v, size_t n)
+{
+	unsigned flags = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (v[i].flags & WORD_GLOB)
+			v[i].flags |= WORD_SEVERAL;
+		if (v[i].flags & (WORD_GLOB | WORD_SPLITS))
+			flags = ALT_LOOSE;
+	}
+	return (flags);
+}
+
 struct word
 word_text(const char *text, size_t len)
 {

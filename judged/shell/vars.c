@@ -74,8 +74,12 @@ list_value(struct resolver *r, const struct word *v, size_t n, unsigned flags)
 void
 var_set_args(struct resolver *r, const struct word *v, size_t n, int more)
 {
-	scope_set(r->scope, SLOT_STATE, "args", list_value(r, v, n,
-	    more ? ALT_MORE : 0));
+	struct word *copy = judging_alloc(r->j, n * sizeof(*copy) + 1);
+
+	if (n > 0)
+		memcpy(copy, v, n * sizeof(*copy));
+	scope_set(r->scope, SLOT_STATE, "args", list_value(r, copy, n,
+	    (more ? ALT_MORE : 0) | words_loose(copy, n)));
 }
 
 void
@@ -219,7 +223,7 @@ array_value(struct resolver *r, const struct ast_word *w,
 		k++;
 	}
 	(void)k;
-	return (list_value(r, v, n, flags));
+	return (list_value(r, v, n, flags | words_loose(v, n)));
 }
 
 static struct alt
@@ -265,7 +269,7 @@ concat_lists(struct resolver *r, const struct alt *a, const struct alt *b)
 	if (b->n > 0)
 		memcpy(v + a->n, b->v, b->n * sizeof(*v));
 	return ((struct alt){ v, a->n + b->n, ALT_ARRAY |
-	    ((a->flags | b->flags) & ALT_MORE) });
+	    ((a->flags | b->flags) & (ALT_MORE | ALT_LOOSE)) });
 }
 
 /* name+=value */
@@ -302,7 +306,7 @@ with_element(struct resolver *r, const struct value *old,
 	int64_t at;
 
 	if (old != NULL && old->n == 1 && v->n == 1 && v->alt[0].n == 1 &&
-	    !(a->flags & ALT_MORE) && !(old->attr & ATTR_ASSOC) &&
+	    !(a->flags & (ALT_MORE | ALT_LOOSE)) && !(old->attr & ATTR_ASSOC) &&
 	    sub->n == 1 && WORD_IS_STATIC(&sub->v[0]) &&
 	    arith_eval(r, sub->v[0].text, sub->v[0].len, &at) &&
 	    at >= 0 && at <= (int64_t)a->n && a->n < 1024) {

@@ -9,7 +9,7 @@
 
 struct seen {
 	char	 text[8192];	/* the words, as below, cut at the end */
-	char	 input[256];	/* stdin, "?" unknown, "-" inherited, "!" network */
+	char	 input[256];	/* "?" unknown, "-" inherited, "!" network */
 	char	 cwd[256];
 	unsigned from;
 	unsigned to;
