@@ -292,6 +292,15 @@ class Declared(unittest.TestCase):
         with Instance(extra='\ntool "%s"\n' % self.dir) as i:
             r = i.call("count", {"names": [], "n": "12"})
             self.assertEqual(r["reason"], "invalid_arguments")
+            # a reload is enough for that, and judged stays
+            judged = i.pid("judged")
+            i.configure(CONFIG + '\ntool "%s"\ntool-input coerce\n' %
+                        self.dir)
+            i.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: i.status()["reload"]["result"] == "ok", 20)
+            r = i.call("count", {"names": [], "n": "12"})
+            self.assertEqual(r["stdout"], "[-l][--n=12]")
+            self.assertEqual(i.pid("judged"), judged)
         text, status = self.check("\ntool-input lax\n")
         self.assertNotEqual(status, 0)
         self.assertIn("tool-input is strict or coerce", text)
