@@ -229,12 +229,49 @@ set_idle(struct output *o, unsigned ms)
 		evtimer_del(o->idle);
 }
 
+/*
+ * A file that is fetched: its bytes go to who asked as they are, as a part
+ * that was replaced would spoil what goes back to its place, or an archive.
+ */
+static int
+is_file(const struct output *o)
+{
+	return (o->stream == STREAM_STDOUT && o->call->sink != NULL &&
+	    o->call->sink->bytes != NULL);
+}
+
+/* They are in no result and no transcript: nothing unscanned is kept. */
+static int
+take_file(struct output *o, uint32_t n)
+{
+	struct chunk *c = o->chunk;
+	struct event_row row;
+
+	c->used += n;
+	if (n == 0)
+		return (0);
+	memset(&row, 0, sizeof(row));
+	row.kind = EVENT_OUTPUT;
+	row.stream = (uint8_t)o->stream;
+	row.base64 = 1;
+	row.chunk = chunk_ref(c);
+	row.off = c->used - n;
+	row.len = n;
+	row.coded = (uint32_t)base64_size(n);
+	row.seq = o->told;
+	o->told += n;
+	call_announce(o->call, &row);
+	return (0);
+}
+
 /* n bytes more are in the chunk, behind those that are held. */
 static int
 take(struct output *o, uint32_t n, int final)
 {
 	struct scan_result r;
 
+	if (is_file(o))
+		return (take_file(o, n));
 	o->chunk->used += n;
 	o->held += n;
 	if (scan_feed(o->scan, o->chunk->data + o->chunk->used - o->held,
@@ -313,6 +350,7 @@ end_result(struct output *o)
 		return;
 	if ((c = make_chunk(o, size, 1)) != NULL) {
 		memcpy(c->data + c->used, words, size);
+		o->came += size;
 		if (take(o, (uint32_t)size, 0) == -1)
 			log_warn("call %s: output", o->call->id);
 	}

@@ -349,7 +349,7 @@ slice(struct resolver *r, const struct param *p, const struct alt *a,
     struct pieces *out)
 {
 	struct word *unknown;
-	struct texts t, n;
+	struct texts t, n = { .n = 0 };
 	int64_t from = 0, count = INT64_MAX;
 	int args = is_list_name(p->name);
 

@@ -103,7 +103,7 @@ class Transcripts(unittest.TestCase):
         r = self.i.call("exec", {"argv": ["true", "--token", KEY]})
         kept(self.i, r["call"])
         text = b"".join(open(f, "rb").read() for f in files(self.i))
-        self.assertIn(b"***", text)
+        self.assertIn(b"[redacted:", text)
         self.assertNotIn(KEY.encode(), text)
         self.assertNotIn(b"hunter2hunter2", text)
 
