@@ -101,6 +101,10 @@ param_op(struct parser *p, struct param *param, enum mode mode)
 		advance(p);
 		c = next;
 	}
+	if (c == END || strchr("-=?+#%^,~/:@", c) == NULL) {
+		bad_param(p, param, mode);
+		return;
+	}
 	param->op = (char)c;
 	advance(p);
 	switch (c) {
@@ -132,11 +136,8 @@ param_op(struct parser *p, struct param *param, enum mode mode)
 			param->with = param_word(p, plain, 0);
 		}
 		break;
-	case '@':
-		param->word = param_word(p, plain, 0);
-		break;
 	default:
-		bad_param(p, param, mode);
+		param->word = param_word(p, plain, 0);
 	}
 }
 

@@ -144,7 +144,8 @@ parse_redirect(struct parser *p)
 	peek(p);
 	from = p->pos;
 	/* ">f 3<g" has a target, "> 3<g" has none: 3 is of the next one. */
-	if (take_fd(p, &fd) || (r->target = parse_word(p, 0)) == NULL) {
+	if (take_fd(p, &fd) || take_fd_name(p) != NULL ||
+	    (r->target = parse_word(p, 0)) == NULL) {
 		syntax_error(p, "a redirect has no target");
 		return (NULL);
 	}

@@ -17,6 +17,9 @@ KNOWN = [
     (re.compile(r"[({\[]{30}"), "judged", "nested deeper than is read"),
     # bash 5.2 takes "[[ ]] a == b ]]" without a word, and runs nothing.
     (re.compile(r"(\[\[|&&|\|\||[(!])\s*\]\]"), "judged", "]] for a test"),
+    (re.compile(r"\$\{[^}]*[<>]\("), "bash", "<( where a ${} is bad anyway"),
+    # dash takes the text of a delimiter as it is.
+    (re.compile(r"<<.*\$[{(]"), "judged", "an open ${ in a delimiter"),
     # dash reads the inside of `...` at once; bash, and judged, when it runs.
     # judged then asks.
     (re.compile(r"`", re.S), "dash", "an error inside backticks"),
