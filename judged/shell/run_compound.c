@@ -63,27 +63,60 @@ cond_operand(struct resolver *r, const struct ast_word *w, int evaluated)
 		arith_judge(r, &t.v[i], r->starter);
 }
 
+/* One test. */
+static void
+cond_leaf(struct resolver *r, const struct cond *c)
+{
+	int numeric;
+
+	switch (c->kind) {
+	case COND_UNARY:
+		cond_operand(r, c->left, strcmp(c->op, "-v") == 0 ||
+		    strcmp(c->op, "-R") == 0);
+		break;
+	case COND_BINARY:
+		numeric = is_numeric(c->op);
+		cond_operand(r, c->left, numeric);
+		cond_operand(r, c->right, numeric);
+		break;
+	default:
+		cond_operand(r, c->left, 0);
+	}
+}
+
+/* What is still to be looked at: a chain of && leans as deep as it is long. */
+struct pending {
+	const struct cond	*c;
+	struct pending		*next;
+};
+
+static struct pending *
+cond_push(struct resolver *r, const struct cond *c, struct pending *next)
+{
+	struct pending *p;
+
+	if (c == NULL)
+		return (next);
+	p = judging_alloc(r->j, sizeof(*p));
+	p->c = c;
+	p->next = next;
+	return (p);
+}
+
 int
 run_cond(struct resolver *r, const struct cond *c)
 {
-	for (; c != NULL; c = c->b) {
+	struct pending *todo = cond_push(r, c, NULL);
+
+	while (todo != NULL) {
+		c = todo->c;
+		todo = todo->next;
 		r->j->steps++;
-		switch (c->kind) {
-		case COND_WORD:
-			cond_operand(r, c->left, 0);
-			return (0);
-		case COND_UNARY:
-			cond_operand(r, c->left, strcmp(c->op, "-v") == 0 ||
-			    strcmp(c->op, "-R") == 0);
-			return (0);
-		case COND_BINARY:
-			cond_operand(r, c->left, is_numeric(c->op));
-			cond_operand(r, c->right, is_numeric(c->op));
-			return (0);
-		default:
-			run_cond(r, c->a);
-			break;
-		}
+		if (c->kind == COND_WORD || c->kind == COND_UNARY ||
+		    c->kind == COND_BINARY)
+			cond_leaf(r, c);
+		else
+			todo = cond_push(r, c->a, cond_push(r, c->b, todo));
 	}
 	return (0);
 }
