@@ -113,6 +113,7 @@ call_free(struct call *call)
 		json_decref(call->result);
 	free(call->record);
 	free(call->shown);
+	free(call->denied);
 	free(call->who);
 	free(call);
 }

@@ -97,6 +97,7 @@ struct call {
 	struct feed		*feed;		/* streamed stdin, or NULL */
 	struct body		*body;		/* its stderr; or NULL */
 	char			*shown;		/* its arguments, redacted */
+	char			*denied;	/* what a body refused; or NULL */
 	size_t			 arguments_size;
 	struct mcp		*mcp;		/* a tools/call that waits, or NULL */
 

@@ -754,13 +754,15 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 }
 
 void
-policy_transcript(uint64_t handle, const char *call, int fd)
+policy_transcript(uint64_t handle, const char *call, const char *denied,
+    int fd)
 {
 	struct imsg *m;
 
 	m = imsg_new(MSG_TRANSCRIPT);
 	imsg_put_u64(m, handle);
 	imsg_put_str(m, call);
+	imsg_put_str(m, denied != NULL ? denied : "");
 	imsg_put_fd(m, fd);
 	(void)channel_send(channel, m);
 }

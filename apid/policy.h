@@ -52,7 +52,8 @@ void	policy_tools(struct conn *, const char *session, const char *preset,
 
 /* what: MANAGE_* */
 /* What is kept of a call; fd is taken over. */
-void	policy_transcript(uint64_t handle, const char *call, int fd);
+void	policy_transcript(uint64_t handle, const char *call,
+	    const char *denied, int fd);
 
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 

@@ -136,6 +136,30 @@ cut_at(struct call *call, int stream)
 	return (count(call->kept.stream[stream].head.bytes));
 }
 
+#define DENIED_BYTES	900	/* of what is told to policyd */
+
+/*
+ * A body that would not leave the roots: a denial like any other, which the
+ * audit log has as well.
+ */
+static void
+note_denial(struct call *call, json_t *record)
+{
+	const json_t *error = json_object_get(json_object_get(record,
+	    "result"), "error");
+	const char *code = json_string_value(json_object_get(error, "code"));
+	const char *what = json_string_value(json_object_get(error,
+	    "message"));
+
+	if (code == NULL || what == NULL || strcmp(code, "outside") != 0)
+		return;
+	json_array_append_new(json_object_get(record, "denials"),
+	    json_pack("{s:s,s:s,s:s,s:s}", "layer", "jail", "what", what,
+	    "rule", "home and workspace are the roots of all files",
+	    "next", "name a file in home or workspace"));
+	call->denied = strndup(what, DENIED_BYTES);
+}
+
 void
 result_seal(struct call *call)
 {
@@ -148,6 +172,8 @@ result_seal(struct call *call)
 	if (call->body != NULL)
 		body_seal(call->body, j);
 	clean_values(j);
+	if (call->body != NULL)
+		note_denial(call, j);
 	(void)snprintf(call->final, sizeof(call->final), "%s",
 	    json_string_length(json_object_get(j, "state")) == 0 ? "failed" :
 	    json_string_value(json_object_get(j, "state")));

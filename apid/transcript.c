@@ -244,7 +244,8 @@ transcript_send(struct call *call)
 		log_warnx("call %s: its transcript can't be written",
 		    call->id);
 	else
-		policy_transcript(call->handle, call->id, fd);
+		policy_transcript(call->handle, call->id, call->denied,
+		    fd);
 	enc_free(to);
 }
 

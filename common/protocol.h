@@ -216,9 +216,10 @@ ROW(CALL_SIGNAL, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(CALL_RESIZE, CH_LAUNCH, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* RUN_RESIZE u32 run, u32 size */					\
 ROW(RUN_RESIZE,	CH_INIT, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
-/* TRANSCRIPT u64 handle that asked, S call: once, when it is over; JSON	\
- *   on one line of its redacted arguments, output and result */		\
-ROW(TRANSCRIPT,	CH_AGENT, DIR_UP, 8, 1, 1, 1, FDS(FD_MEMFD), ST_UP)	\
+/* TRANSCRIPT u64 handle that asked, S call, S what was denied to it inside	\
+ *   ("": nothing): once, when it is over; JSON on one line of its redacted	\
+ *   arguments, output and result */					\
+ROW(TRANSCRIPT,	CH_AGENT, DIR_UP, 8, 2, 1, 1, FDS(FD_MEMFD), ST_UP)	\
 /* TRANSCRIBED u8 kept, S call: what became of it */			\
 ROW(TRANSCRIBED, CH_AGENT, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SESSION_OVER S session, S reason: it has ended, whoever ended it */	\

@@ -16,6 +16,9 @@
 #include "session.h"
 #include "steer.h"
 #include "without.h"
+#include "sync.h"
+
+#define DENIED_MAX	1024	/* bytes of what a body refused */
 
 static int	on_open(void *, struct imsg *);
 static int	on_end(void *, struct imsg *);
@@ -485,12 +488,13 @@ on_transcript(void *arg, struct imsg *m)
 {
 	struct api *api = arg;
 	struct imsg *answer;
-	char id[ID_SIZE];
+	char id[ID_SIZE], denied[DENIED_MAX];
 	uint64_t handle;
 	int fd, r;
 
 	handle = imsg_get_u64(m);
 	imsg_get_str(m, id, sizeof(id));
+	get_words(m, denied, sizeof(denied));
 	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
 		return (-1);
 	if ((fd = imsg_claim_fd(m, 0)) == -1)
@@ -499,6 +503,12 @@ on_transcript(void *arg, struct imsg *m)
 	close(fd);
 	if (r == -1)
 		return (-1);
+	/* what apid says of its own call; the neuron's word, not ours */
+	if (denied[0] != '\0') {
+		audit_append("call.denied", json_pack("{s:s,s:s,s:o}",
+		    "call", id, "layer", "jail", "what", json_text(denied)));
+		sync_soon();
+	}
 	if ((answer = imsg_new(MSG_TRANSCRIBED)) == NULL)
 		fatal("transcript");
 	imsg_put_u8(answer, (uint8_t)r);

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from declared import faults
-from harness import CONFIG, Instance, Workspace, stdout_of
+from harness import CONFIG, Instance, Workspace, stdout_of, wait_for
 
 LIMIT = 16 << 20    # "body"
 QUICK = 2
@@ -550,6 +550,23 @@ class Reports(Base):
         with open(secret) as f:
             self.assertEqual(f.read(), "SECRET\n")
         self.assertTrue(os.path.islink(self.path("notes.txt")))
+        # the record and the audit log say so, and where the link led
+        os.unlink(self.path("notes.txt"))
+        os.symlink(secret, self.path("notes.txt"))
+        r = self.call("write", path="notes.txt", content="PWNED")
+        self.assertEqual(r["denials"][0]["layer"], "jail")
+        self.assertIn(secret, r["denials"][0]["what"])
+
+        def audited():
+            lines = self.i.get("/v1/audit?after=0&limit=500",
+                               operator=True)[1]
+            head = lines["head"]["sequence"]
+            lines = self.i.get("/v1/audit?after=%d&limit=500" %
+                               max(0, head - 100), operator=True)[1]["lines"]
+            return [l for l in map(json.loads, lines)
+                    if l["event"] == "call.denied" and
+                    l["call"] == r["call"] and secret in l["what"]]
+        wait_for(audited, 10)
         # one that stays inside is followed
         self.put("real", b"one\n")
         os.symlink("real", self.path("inside"))

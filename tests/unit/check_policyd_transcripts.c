@@ -20,6 +20,7 @@ send_transcript(uint64_t handle, const char *call, const char *text,
 	ck_assert_int_ne(fd, -1);
 	enc_u64(e, handle);
 	enc_str(e, call);
+	enc_str(e, "");
 	rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT, e, &fd, 1);
 	close(fd);
 	if (rig_recv(rig.fd[RIG_AGENT], 2000, &g) != 1)
