@@ -117,11 +117,14 @@ tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
 
-EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/runblock \
-	tests/fuzz/corpus/schema
+EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/judge \
+	tests/fuzz/corpus/runblock tests/fuzz/corpus/schema
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_schema tests/fuzz/fuzz_arguments \
-	tests/fuzz/fuzz_runblock
+	tests/fuzz/fuzz_judge tests/fuzz/fuzz_runblock
+tests_fuzz_fuzz_judge_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged
+tests_fuzz_fuzz_judge_LDADD = $(JUDGED_LIBS)
+tests_fuzz_fuzz_judge_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_schema_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
 	$(JANSSON_CFLAGS)
 tests_fuzz_fuzz_schema_LDADD = $(JUDGED_LIBS)

@@ -371,7 +371,10 @@ slice(struct resolver *r, const struct param *p, const struct alt *a,
 		from = (int64_t)a->n;
 	if (count > (int64_t)a->n - from)
 		count = (int64_t)a->n - from;
-	pieces_add(r, out, a->v + from, (size_t)count);
+	if (count > 0)
+		pieces_add(r, out, a->v + from, (size_t)count);
+	else
+		pieces_add(r, out, NULL, 0);
 }
 
 static void
