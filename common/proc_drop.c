@@ -135,7 +135,8 @@ drop_rlimits(const struct proc_drop *d)
 {
 	/* 1 also stops a core handler that is a pipe; neurons inherit it, and
 	 * may need CAP_SYS_RESOURCE to get it back from 0. */
-	limit(RLIMIT_CORE, 1, "core");
+	if (!WITHOUT(drop_rlimits))
+		limit(RLIMIT_CORE, 1, "core");
 	limit(RLIMIT_NOFILE, d->nofile, "nofile");
 	if ((d->flags & PROC_ROOT) || WITHOUT(drop_rlimits))
 		return;

@@ -18,6 +18,7 @@
 #include "preflight.h"
 #include "proc.h"
 #include "supervisor.h"
+#include "without.h"
 
 #define JOURNAL		"/run/systemd/journal/socket"
 #define PING_S		10
@@ -400,7 +401,8 @@ harden(void)
 
 	(void)umask(077);
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (setrlimit(RLIMIT_CORE, &none) == -1 ||
+	if ((!WITHOUT(drop_rlimits) &&
+	    setrlimit(RLIMIT_CORE, &none) == -1) ||
 	    prctl(PR_SET_DUMPABLE, 0) == -1)
 		fatal("no core dumps");
 	if (chdir("/") == -1)
