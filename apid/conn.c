@@ -18,6 +18,7 @@
 #define BODY_TIME	60	/* s without a byte of the body */
 #define PEER_TIME	10	/* s until policyd must have said who it is */
 #define LINGER_TIME	2	/* s for a client to read why we closed */
+#define LINGER_TICKS	15	/* of them while it goes on sending */
 #define STALL_TICKS	4	/* CONN_TICKs that an answer may lie unread */
 #define INPUT_MAX	(128 * 1024)
 #define BODIES_ALL	4	/* times the largest body, of all clients */
@@ -354,9 +355,10 @@ on_read(struct bufferevent *bev, void *arg)
 {
 	struct conn *c = arg;
 
-	if (c->state == CONN_LINGER)
+	if (c->state == CONN_LINGER) {
+		c->still = 1;
 		evbuffer_drain(bufferevent_get_input(bev), SIZE_MAX);
-	else if (c->state == CONN_BUSY && c->ops != NULL &&
+	} else if (c->state == CONN_BUSY && c->ops != NULL &&
 	    c->ops->input != NULL)
 		c->ops->input(c, c->arg);
 	else
@@ -436,6 +438,21 @@ on_tick(struct conn *c)
 		c->ops->tick(c, c->arg);
 }
 
+/*
+ * A client that sends its body before it reads would find a broken pipe in
+ * the place of our answer.  So it may send on for a while, to nobody.
+ */
+static void
+on_linger(struct conn *c)
+{
+	if (!c->still || ++c->lingered >= LINGER_TICKS) {
+		conn_free(c);
+		return;
+	}
+	c->still = 0;
+	set_timer(c, LINGER_TIME);
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -467,7 +484,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		on_tick(c);
 		break;
 	case CONN_LINGER:
-		conn_free(c);
+		on_linger(c);
 		break;
 	}
 }

@@ -110,6 +110,10 @@ struct conn {
 	uint64_t		 sent_before;	/* at the tick before this */
 	unsigned		 stalled;	/* ticks without one of them */
 	unsigned		 requests;
+
+	/* CONN_LINGER. */
+	int			 still;		/* bytes came since its tick */
+	unsigned		 lingered;	/* ticks */
 };
 
 /* ---- for all of apid ---- */
