@@ -285,11 +285,13 @@ marks_json(uint32_t marks)
 }
 
 void
-call_judged(struct call *c, const struct judgement *j, int run_fd)
+call_judged(struct call *c, const struct judgement *j, int run_fd,
+    int explanation_fd)
 {
 	c->t_verdict = now_us();
 	c->judged = *j;
 	c->fds[CALL_RUN] = run_fd;
+	c->fds[CALL_EXPLANATION] = explanation_fd;
 	call_restrict(c);
 	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o}",
 	    "call", c->row.id, "verdict", verdict_name(c->judged.verdict),

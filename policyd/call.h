@@ -45,7 +45,8 @@ struct call_end {
 	char		 detail[1024];
 };
 
-enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN, CALL_FDS };
+enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN,
+	CALL_EXPLANATION, CALL_FDS };
 
 struct call {
 	RB_ENTRY(call)	 by_id;
@@ -98,7 +99,9 @@ void	call_refuse(struct call *, const struct refusal *);
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
-void	call_judged(struct call *, const struct judgement *, int run_fd);
+/* The fds become the call's; -1 for one that was not sent. */
+void	call_judged(struct call *, const struct judgement *, int run_fd,
+	    int explanation_fd);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */

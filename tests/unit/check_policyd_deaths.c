@@ -349,7 +349,7 @@ START_TEST(hostile_channels)
 		hostile(ch, MSG_PEER, 4, null, 1);	/* of a wrong kind */
 		hostile(ch, MSG_PEER, 4, null, 16);
 		hostile(ch, MSG_ASK, 30, null, 4);
-		hostile(ch, MSG_VERDICT, 30, null, 1);
+		hostile(ch, MSG_VERDICT, 47, null, 1);
 		hostile(ch, MSG_ENDED, 300, -1, 0);
 		/* TOOL after TOOLS_END, too */
 		hostile(ch, MSG_TOOL, 46, -1, 0);
