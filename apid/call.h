@@ -136,8 +136,8 @@ void	call_ask_sink(struct conn *, const char *session,
 /* policyd's words on a call, in this order. */
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
-void	call_judged(struct call *, unsigned verdict, unsigned effect,
-	    uint32_t marks, const char *class);
+/* The verdict is an object, and changed. */
+void	call_judged(struct call *, json_t *verdict);
 void	call_started(struct call *);
 void	call_ended(struct call *, const char *json, size_t);
 /* policyd says whether it could keep the transcript. */

@@ -150,8 +150,8 @@ ROW(REPLY,	CH_API, DIR_DOWN, 10, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* ASKED u32 request, u32 principal, u64 output kept, u64 output killed,	\
  *   S call, S session: the call exists */				\
 ROW(ASKED,	CH_AGENT, DIR_DOWN, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
-/* CALL_JUDGED u8 verdict, u8 effect, u32 marks, S call, S class */	\
-ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 6, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_JUDGED S call, S JSON: the verdict, as policyd/verdict.h has it */ \
+ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(CALL_STARTED, CH_AGENT, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* CALL_FINISHED S call, S JSON: the call's record without its output */	\
 ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
@@ -160,12 +160,16 @@ ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   limit's), 32 bytes SHA-256 of the declaration, S name */		\
 ROW(TOOL,	CH_JUDGE, DIR_UP, 42, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
 ROW(TOOLS_END,	CH_JUDGE, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_NEW)	\
-/* JUDGE u64 sequence, u8 stdin (STDIN_*), S tool, S workspace ("" for	\
- *   none); arguments */						\
-ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 2, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
+/* JUDGE u64 sequence, u8 stdin (STDIN_*), u8 flags (JUDGE_F_*), S tool,	\
+ *   S workspace ("" for none), S principal, S the session's own rules	\
+ *   (compact JSON, "" for none); arguments */				\
+ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 10, 4, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
 /* VERDICT u64 sequence, u8 verdict (VERDICT_*), u8 effect, u32 marks,	\
- *   S class, S rule, S reason, S next step; the run block */		\
-ROW(VERDICT,	CH_JUDGE, DIR_UP, 14, 4, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+ *   u32 from, u32 to (bytes of the judged text; both 0: none), u8 flags	\
+ *   (VERDICT_F_*), S class, S rule, S where ("FILE:LINE" of an		\
+ *   operator's rule, or ""), S command that decided (its words, as far	\
+ *   as known), S reason, S next step; the run block [, explanation] */	\
+ROW(VERDICT,	CH_JUDGE, DIR_UP, 23, 6, 0, 2, FDS(FD_MEMFD), ST_UP)	\
 /* ---- policyd and neurond ------------------------------------------- */ \
 /* NEURON_MAKE u32 generation, u32 principal line, u32 uid, u32 gid,	\
  *   B groups (u32s), S neuron, S profile, S workspace ("" for none) */	\
@@ -316,6 +320,31 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
+
+/* JUDGE flags */
+#define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
+#define JUDGE_F_EXPLAIN		0x02	/* explain it whatever the verdict */
+
+/*
+ * VERDICT flags.  With UNRESOLVED a word is not known before it runs, so no
+ * approval of it can be remembered.
+ */
+#define VERDICT_F_UNRESOLVED	0x01
+
+/*
+ * The second memfd of VERDICT, where the verdict is ask or JUDGE said EXPLAIN:
+ * compact JSON for a person, which policyd passes on unread:
+ *
+ *	{"commands": [{"words": [S...], "unknown": bool, "from": N, "to": N,
+ *	    "class": S, "effect": S, "marks": [S...], "why": S}...],
+ *	 "paths": [S...], "cut": bool}
+ *
+ * "cut" says that more was found than this holds.
+ */
+#define EXPLANATION_MAX		(256 * 1024)	/* bytes */
+
+/* The most that JUDGE's rules of a session may be, in bytes. */
+#define JUDGE_RULES_MAX		8192
 
 /* ASK: the longest time that the profile's timeout-max allows */
 #define TIMEOUT_MOST		UINT32_MAX

@@ -13,6 +13,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
 
 static int	call_admit(struct call *, struct refusal *);
@@ -232,17 +233,20 @@ static void
 call_tell_judged(const struct call *c)
 {
 	struct imsg *m;
+	json_t *json;
+	char *text;
 
 	if (!c->told || !reply_possible(&c->to))
 		return;
-	if ((m = imsg_new(MSG_CALL_JUDGED)) == NULL)
+	json = judgement_json(&c->judged);
+	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
+	    (m = imsg_new(MSG_CALL_JUDGED)) == NULL)
 		fatal("call");
-	imsg_put_u8(m, (uint8_t)c->judged.verdict);
-	imsg_put_u8(m, (uint8_t)c->judged.effect);
-	imsg_put_u32(m, c->judged.marks);
 	imsg_put_str(m, c->row.id);
-	imsg_put_str(m, c->judged.class);
+	imsg_put_str(m, text);
 	channel_send(c->to.api->channel, m);
+	free(text);
+	json_decref(json);
 }
 
 /*
@@ -260,13 +264,16 @@ call_restrict(struct call *c)
 		return;
 	if (decide_tool(c->own, c->preset, c->row.tool, j->effect, &r) == -1) {
 		j->verdict = VERDICT_DENY;
+		c->denied_by = "policy";
 		strlcpy(j->rule, "preset", sizeof(j->rule));
+		j->where[0] = '\0';
 		strlcpy(j->reason, r.words, sizeof(j->reason));
 		strlcpy(j->next, "ask an operator for a wider preset",
 		    sizeof(j->next));
 	} else if (tool == NULL || tool->asks) {
 		j->verdict = VERDICT_ASK;
 		strlcpy(j->rule, "tool", sizeof(j->rule));
+		j->where[0] = '\0';
 	}
 }
 
@@ -285,19 +292,15 @@ marks_json(uint32_t marks)
 }
 
 void
-call_judged(struct call *c, const struct judgement *j, int run_fd)
+call_judged(struct call *c, const struct judgement *j, int run_fd,
+    int explanation_fd)
 {
 	c->t_verdict = now_us();
 	c->judged = *j;
 	c->fds[CALL_RUN] = run_fd;
+	c->fds[CALL_EXPLANATION] = explanation_fd;
 	call_restrict(c);
-	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o}",
-	    "call", c->row.id, "verdict", verdict_name(c->judged.verdict),
-	    "class", json_text_or_null(c->judged.class),
-	    "effect", effect_name(c->judged.effect),
-	    "marks", marks_json(c->judged.marks),
-	    "rule", json_text_or_null(c->judged.rule),
-	    "reason", json_text_or_null(c->judged.reason)));
+	audit_append("call.judged", judgement_record(c));
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

@@ -45,7 +45,8 @@ struct call_end {
 	char		 detail[1024];
 };
 
-enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN, CALL_FDS };
+enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN,
+	CALL_EXPLANATION, CALL_FDS };
 
 struct call {
 	RB_ENTRY(call)	 by_id;
@@ -73,6 +74,9 @@ struct call {
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct judgement judged;	/* verdict 0: not yet */
+	const char	*denied_by;	/* a layer; NULL: judged */
+	unsigned	 judgings;	/* times that judged was asked */
+	int		 unasked;	/* judged has gone since */
 	unsigned	 killing;	/* END_* that KILL said, 0: none */
 	uint64_t	 t_ask, t_judge, t_verdict, t_launch;
 	uint64_t	 layers;
@@ -98,7 +102,9 @@ void	call_refuse(struct call *, const struct refusal *);
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
-void	call_judged(struct call *, const struct judgement *, int run_fd);
+/* The fds become the call's; -1 for one that was not sent. */
+void	call_judged(struct call *, const struct judgement *, int run_fd,
+	    int explanation_fd);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */
@@ -113,6 +119,8 @@ void	call_session_ended(struct session *);
 /* The death of a channel, and of this process. */
 void	call_agent_lost(void);
 void	call_judge_lost(void);
+/* judged is there again: what its death left is asked once more. */
+void	call_judge_up(void);
 void	call_launch_lost(void);
 void	call_all_interrupted(void);
 
