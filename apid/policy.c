@@ -10,6 +10,7 @@
 #include "call.h"
 #include "clean.h"
 #include "codec.h"
+#include "dry.h"
 #include "imsg.h"
 #include "json.h"
 #include "log.h"
@@ -277,6 +278,34 @@ on_asked(void *arg, struct imsg *m)
 }
 
 static int
+on_dry_judged(void *arg, struct imsg *m)
+{
+	const uint8_t *json;
+	struct pending *p;
+	uint32_t request;
+	char *text;
+	size_t n;
+	int fd;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	fd = imsg_claim_fd(m, 0);
+	text = dry_answer((const char *)json, n, fd);
+	if (fd != -1)
+		close(fd);
+	if (text == NULL)
+		return (-1);
+	answer(p, 200, 0, text, strlen(text));
+	free(text);
+	return (0);
+}
+
+static int
 on_call_judged(void *arg, struct imsg *m)
 {
 	char id[ID_SIZE];
@@ -469,6 +498,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PEER_NO,		on_peer_no },
 	{ MSG_REPLY,		on_reply },
 	{ MSG_ASKED,		on_asked },
+	{ MSG_DRY_JUDGED,	on_dry_judged },
 	{ MSG_CALL_JUDGED,	on_call_judged },
 	{ MSG_CALL_STARTED,	on_call_started },
 	{ MSG_CALL_FINISHED,	on_call_finished },
@@ -701,7 +731,8 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u64(m, c->handle);
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
-	imsg_put_u8(m, q->pty ? ASK_F_PTY : 0);
+	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
+	    (q->dry_run ? ASK_F_DRY_RUN : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);

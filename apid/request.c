@@ -35,6 +35,7 @@ static int	member_strip(struct reading *, const char *, json_t *);
 static int	member_timeout(struct reading *, const char *, json_t *);
 static int	member_wait(struct reading *, const char *, json_t *);
 static int	member_pty(struct reading *, const char *, json_t *);
+static int	member_dry_run(struct reading *, const char *, json_t *);
 static int	member_profile(struct reading *, const char *, json_t *);
 static int	member_preset(struct reading *, const char *, json_t *);
 static int	member_workspace(struct reading *, const char *, json_t *);
@@ -57,7 +58,7 @@ static const struct member members[] = {
 	{ "wait_ms",		ANY_CALL,	 member_wait },
 	{ "pty",		ANY_CALL,	 member_pty },
 	{ "idempotency_key",	ANY_CALL,	 member_not_built },
-	{ "dry_run",		ANY_CALL,	 member_not_built },
+	{ "dry_run",		ANY_CALL,	 member_dry_run },
 	{ "profile",		ANY_NEURON,	 member_profile },
 	{ "preset",		ANY_NEURON,	 member_preset },
 	{ "workspace",		ANY_NEURON,	 member_workspace },
@@ -313,6 +314,16 @@ member_pty(struct reading *r, const char *name, json_t *v)
 		    "at most %d bytes", name, PTY_TERM_MAX - 1));
 	r->request->pty = 1;
 	return (keep_argument(r, name, v));
+}
+
+static int
+member_dry_run(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_boolean(v))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither true nor false", name));
+	r->request->dry_run = json_is_true(v);
+	return (0);
 }
 
 static int

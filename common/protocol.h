@@ -251,7 +251,11 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
-ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for verdicts ---------------------------------- */ \
+/* DRY_JUDGED u32 request, S JSON: what a dry run's verdict is; [its	\
+ *   explanation, as VERDICT has it] */					\
+ROW(DRY_JUDGED,	CH_AGENT, DIR_DOWN, 4, 1, 0, 1, FDS(FD_MEMFD), ST_UP)
 
 #include "protocol_neuron.h"
 

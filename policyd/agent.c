@@ -146,10 +146,10 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	const struct limits *limits;
 	const struct tool *tool;
 
-	if (a->keyed || (a->flags & ASK_F_DRY_RUN) != 0)
-		return (refuse(r, 501, "not_built", "idempotency_key and "
-		    "dry_run are not built in this version"));
-	if ((a->flags & ~ASK_F_PTY) != 0)
+	if (a->keyed)
+		return (refuse(r, 501, "not_built", "idempotency_key is not "
+		    "built in this version"));
+	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN)) != 0)
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
 		return (drain_refuse(r));
@@ -166,6 +166,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	    conf_profile(c->build->profile);
 	c->limits = *limits;
 	c->pty = (a->flags & ASK_F_PTY) != 0;
+	c->dry_run = (a->flags & ASK_F_DRY_RUN) != 0;
 	if (c->pty && limits->v[LIMIT_PTY] == 0)
 		return (refuse(r, 403, "forbidden", "pty: the profile says "
 		    "\"pty no\": no call in its neurons has a terminal"));

@@ -9,6 +9,7 @@
 #include "call.h"
 #include "call_list.h"
 #include "codec.h"
+#include "dry.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -91,6 +92,10 @@ call_ask(struct call *c)
 {
 	struct refusal r;
 
+	if (c->dry_run) {
+		dry_ask(c);
+		return;
+	}
 	if (call_admit(c, &r) == -1) {
 		call_refuse(c, &r);
 		return;
@@ -126,8 +131,17 @@ call_slot(void *arg, int granted, const struct refusal *why)
 	call_begin(c);
 }
 
-/* SHA-256 of the argument bytes, as the audit log names them. */
-static int
+const char *
+call_workspace(const struct call *c)
+{
+	if (c->neuron != NULL)
+		return (c->neuron->build.workspace);
+	return (c->session != NULL ? c->session->build.workspace :
+	    c->build->workspace);
+}
+
+/* As the audit log names them. */
+int
 call_digest(struct call *c)
 {
 	uint8_t digest[32];
@@ -300,6 +314,10 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 	c->fds[CALL_RUN] = run_fd;
 	c->fds[CALL_EXPLANATION] = explanation_fd;
 	call_restrict(c);
+	if (c->dry_run) {
+		dry_judged(c);
+		return;
+	}
 	audit_append("call.judged", judgement_record(c));
 	sync_soon();
 	if (audit_flush() == -1) {

@@ -70,6 +70,7 @@ struct call {
 	uint32_t	 timeout;	/* ms */
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
+	uint8_t		 dry_run;	/* only its verdict is wanted */
 	unsigned	 signals;	/* that were sent to it */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
@@ -97,6 +98,10 @@ void	call_free(struct call *);
 void	call_ask(struct call *);
 /* Answers with a refusal, which is recorded, and consumes the call. */
 void	call_refuse(struct call *, const struct refusal *);
+/* SHA-256 of its argument bytes into digest; -1 if there are too many. */
+int	call_digest(struct call *);
+/* The workspace that it has or would have, "" for none. */
+const char *call_workspace(const struct call *);
 
 /* ---- what happens to it ---- */
 

@@ -11,6 +11,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/dry.c policyd/dry.h \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
