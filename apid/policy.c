@@ -16,6 +16,7 @@
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "routes.h"
 #include "seal.h"
 #include "stream.h"
 #include "values.h"
@@ -277,6 +278,36 @@ on_asked(void *arg, struct imsg *m)
 	return (0);
 }
 
+/*
+ * What was made ready for a call of its own goes; the answer is the other
+ * call's, wherever it was asked.
+ */
+static int
+on_call_same(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	struct pending *p;
+	uint32_t request;
+	struct conn *c;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	if (p->call == NULL)
+		return (-1);
+	pending_done(p);
+	if ((c = p->conn) != NULL)
+		route_call_same(c, id, p->call->wants_events,
+		    p->call->wait_ms);
+	call_refused(p->call);
+	free(p);
+	return (0);
+}
+
 static int
 on_dry_judged(void *arg, struct imsg *m)
 {
@@ -498,6 +529,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PEER_NO,		on_peer_no },
 	{ MSG_REPLY,		on_reply },
 	{ MSG_ASKED,		on_asked },
+	{ MSG_CALL_SAME,	on_call_same },
 	{ MSG_DRY_JUDGED,	on_dry_judged },
 	{ MSG_CALL_JUDGED,	on_call_judged },
 	{ MSG_CALL_STARTED,	on_call_started },
@@ -736,12 +768,12 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 	} else {
 		imsg_put_u32(m, q->owner_uid);
 		imsg_put_u32(m, q->owner_gid);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 		imsg_put_str(m, q->profile);
 		imsg_put_str(m, q->workspace);
 		imsg_put_str(m, q->preset);

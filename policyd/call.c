@@ -35,6 +35,7 @@ call_refuse(struct call *c, const struct refusal *r)
 		sync_soon();
 	}
 	reply_refusal(&c->to, r);
+	idempotent_refused(c, r);
 	call_free(c);
 }
 
@@ -178,7 +179,9 @@ call_record(struct call *c)
 	    "neuron", row->neuron, "principal", c->who,
 	    "tool", json_text(row->tool), "arguments_sha256", c->digest));
 	sync_soon();
-	if (audit_flush() == -1 || store_call_add(row) == -1) {
+	if (audit_flush() == -1 || (c->key.keyed ?
+	    store_call_add_keyed(row, c->key.key, c->key.same) :
+	    store_call_add(row)) == -1) {
 		audit_append("call.refused", json_pack("{s:s,s:s}",
 		    "call", row->id, "reason", "store_full"));
 		sync_failed();
@@ -239,6 +242,7 @@ call_begin(struct call *c)
 	else if (ident_spend(c->ident, wall_seconds(), 1) == -1)
 		fatal("call");
 	call_tell_asked(c);
+	idempotent_asked(c);
 }
 
 /* ---- the verdict ---- */

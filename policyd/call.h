@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "api.h"
+#include "idempotent.h"
 #include "judge.h"
 #include "neuron.h"
 #include "store.h"
@@ -74,6 +75,7 @@ struct call {
 	unsigned	 signals;	/* that were sent to it */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
+	struct call_key	 key;
 	struct judgement judged;	/* verdict 0: not yet */
 	const char	*denied_by;	/* a layer; NULL: judged */
 	unsigned	 judgings;	/* times that judged was asked */
@@ -107,6 +109,8 @@ const char *call_workspace(const struct call *);
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
+/* The one with that idempotency key that waits for a neuron, or NULL. */
+struct call *call_waiting_with(const struct call_key *);
 /* The fds become the call's; -1 for one that was not sent. */
 void	call_judged(struct call *, const struct judgement *, int run_fd,
 	    int explanation_fd);

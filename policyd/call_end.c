@@ -126,6 +126,18 @@ call_by_sequence(uint64_t sequence)
 	return (RB_FIND(call_sequences, &sequences, &key));
 }
 
+struct call *
+call_waiting_with(const struct call_key *key)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &calls, entry) {
+		if (idempotent_matches(c, key))
+			return (c);
+	}
+	return (NULL);
+}
+
 unsigned
 call_count(void)
 {
