@@ -11,6 +11,7 @@ apid_libapid_a_SOURCES = \
 	apid/chunk.c apid/chunk.h \
 	apid/clean.c apid/clean.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
+	apid/dry.c apid/dry.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
 	apid/file_name.c apid/file_name.h \

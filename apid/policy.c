@@ -10,11 +10,13 @@
 #include "call.h"
 #include "clean.h"
 #include "codec.h"
+#include "dry.h"
 #include "imsg.h"
 #include "json.h"
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "routes.h"
 #include "seal.h"
 #include "stream.h"
 #include "values.h"
@@ -276,6 +278,64 @@ on_asked(void *arg, struct imsg *m)
 	return (0);
 }
 
+/*
+ * What was made ready for a call of its own goes; the answer is the other
+ * call's, wherever it was asked.
+ */
+static int
+on_call_same(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	struct pending *p;
+	uint32_t request;
+	struct conn *c;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	if (p->call == NULL)
+		return (-1);
+	pending_done(p);
+	if ((c = p->conn) != NULL)
+		route_call_same(c, id, p->call->wants_events,
+		    p->call->wait_ms);
+	call_refused(p->call);
+	free(p);
+	return (0);
+}
+
+static int
+on_dry_judged(void *arg, struct imsg *m)
+{
+	const uint8_t *json;
+	struct pending *p;
+	uint32_t request;
+	char *text;
+	size_t n;
+	int fd;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	fd = imsg_claim_fd(m, 0);
+	text = dry_answer((const char *)json, n, fd);
+	if (fd != -1)
+		close(fd);
+	if (text == NULL)
+		return (-1);
+	answer(p, 200, 0, text, strlen(text));
+	free(text);
+	return (0);
+}
+
 static int
 on_call_judged(void *arg, struct imsg *m)
 {
@@ -469,6 +529,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PEER_NO,		on_peer_no },
 	{ MSG_REPLY,		on_reply },
 	{ MSG_ASKED,		on_asked },
+	{ MSG_CALL_SAME,	on_call_same },
+	{ MSG_DRY_JUDGED,	on_dry_judged },
 	{ MSG_CALL_JUDGED,	on_call_judged },
 	{ MSG_CALL_STARTED,	on_call_started },
 	{ MSG_CALL_FINISHED,	on_call_finished },
@@ -701,16 +763,17 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u64(m, c->handle);
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
-	imsg_put_u8(m, q->pty ? ASK_F_PTY : 0);
+	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
+	    (q->dry_run ? ASK_F_DRY_RUN : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 	} else {
 		imsg_put_u32(m, q->owner_uid);
 		imsg_put_u32(m, q->owner_gid);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 		imsg_put_str(m, q->profile);
 		imsg_put_str(m, q->workspace);
 		imsg_put_str(m, q->preset);

@@ -41,6 +41,9 @@ const char *route_allow(const struct conn *);
 void	route_call_once(struct conn *);
 void	route_call_session(struct conn *);
 void	route_call_get(struct conn *);
+/* A call was asked for by a key that it has already: as if it was new. */
+void	route_call_same(struct conn *, const char *id, int wants_events,
+	    uint32_t wait_ms);
 void	route_call_events(struct conn *);
 void	route_call_cancel(struct conn *);
 void	route_call_stdin(struct conn *);

@@ -251,7 +251,14 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
-ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for verdicts ---------------------------------- */ \
+/* DRY_JUDGED u32 request, S JSON: what a dry run's verdict is; [its	\
+ *   explanation, as VERDICT has it] */					\
+ROW(DRY_JUDGED,	CH_AGENT, DIR_DOWN, 4, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+/* CALL_SAME u32 request, S call: what was asked is this call, which its	\
+ *   idempotency key belongs to */					\
+ROW(CALL_SAME,	CH_AGENT, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -345,6 +352,9 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 
 /* The most that JUDGE's rules of a session may be, in bytes. */
 #define JUDGE_RULES_MAX		8192
+
+/* ASK: the most bytes of an idempotency key */
+#define IDEMPOTENCY_MAX		255
 
 /* ASK: the longest time that the profile's timeout-max allows */
 #define TIMEOUT_MOST		UINT32_MAX

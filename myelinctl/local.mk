@@ -12,6 +12,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
+	myelinctl/dry.c myelinctl/dry.h \
 	myelinctl/escape.c myelinctl/escape.h \
 	myelinctl/explain.c \
 	myelinctl/feed.c myelinctl/feed.h \

@@ -334,12 +334,12 @@ static const struct option_row option_rows[] = {
 
 /* The letters stand for rows of option_rows. */
 static const struct command commands[] = {
-	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	{ "run", "swCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
 	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sojwCepPTS", 0, EXIT_FAILED,
+	{ "call", "sojwCepPTSD", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
 	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "

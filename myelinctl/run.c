@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "dry.h"
 #include "run.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
@@ -241,6 +242,10 @@ cmd_run(struct options *o, int argc, char **argv)
 	if (feed_init(&feed, f.socket) == -1 ||
 	    (body = request(o, argc, argv, &feed)) == NULL)
 		goto out;
+	if (o->dry_run) {
+		status = dry_run(o, "/v1/calls", body);
+		goto out;
+	}
 	follow_call(&f, "/v1/calls", body);
 	/* "body" is set lower than by default: the file goes in pieces. */
 	if (f.response != NULL && f.response->status == 413 &&

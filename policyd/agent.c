@@ -8,6 +8,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "asked.h"
 #include "call.h"
 #include "drain.h"
 #include "named.h"
@@ -59,20 +60,6 @@ agent_dead(void *arg, const char *reason)
 	proc_channel_lost(CH_AGENT);
 }
 
-/* What ASK and ASK_ONCE begin with. */
-struct asked {
-	uint32_t	 request;
-	uint64_t	 handle;
-	uint32_t	 timeout;
-	uint8_t		 in;
-	uint8_t		 flags;
-	char		 session[ID_SIZE];	/* ASK's */
-	struct wanted	 wanted;		/* ASK_ONCE's */
-	char		 tool[NAME_BYTES_MAX];
-	int		 keyed;
-	const char	*bad;		/* the string that was too long */
-};
-
 static void
 get_field(struct imsg *m, char *dst, size_t size, const char *name,
     const char **bad)
@@ -95,11 +82,8 @@ get_asked(struct imsg *m, struct asked *a)
 static void
 get_tool(struct imsg *m, struct asked *a)
 {
-	size_t len;
-
 	get_field(m, a->tool, sizeof(a->tool), "tool", &a->bad);
-	(void)imsg_get_bytes(m, &len);
-	a->keyed = len != 0;
+	get_field(m, a->key, sizeof(a->key), "idempotency_key", &a->bad);
 }
 
 static int
@@ -139,17 +123,14 @@ claim_fds(struct imsg *m, const struct asked *a, struct call *c)
 	return (pipe == (a->in == STDIN_STREAM) ? 0 : -1);
 }
 
-/* What is the same for both: keys, the tool, the time. */
+/* What is the same for both: the tool, the time. */
 static int
 ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 {
 	const struct limits *limits;
 	const struct tool *tool;
 
-	if (a->keyed || (a->flags & ASK_F_DRY_RUN) != 0)
-		return (refuse(r, 501, "not_built", "idempotency_key and "
-		    "dry_run are not built in this version"));
-	if ((a->flags & ~ASK_F_PTY) != 0)
+	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN)) != 0)
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
 		return (drain_refuse(r));
@@ -166,6 +147,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	    conf_profile(c->build->profile);
 	c->limits = *limits;
 	c->pty = (a->flags & ASK_F_PTY) != 0;
+	c->dry_run = (a->flags & ASK_F_DRY_RUN) != 0;
 	if (c->pty && limits->v[LIMIT_PTY] == 0)
 		return (refuse(r, 403, "forbidden", "pty: the profile says "
 		    "\"pty no\": no call in its neurons has a terminal"));
@@ -208,6 +190,7 @@ ask_in_session(struct api *api, struct call *c, const struct asked *a,
 {
 	const struct cf_principal *line;
 	struct peer *peer;
+	int same;
 
 	if ((peer = api_peer(api, a->handle, r)) == NULL)
 		return (-1);
@@ -217,6 +200,8 @@ ask_in_session(struct api *api, struct call *c, const struct asked *a,
 	if (decide_line(&peer->ids, &line, r) == -1 ||
 	    (c->session = own_session(peer, a->session, r)) == NULL)
 		return (-1);
+	if ((same = idempotent_look(c, a, r)) != 0)
+		return (same);
 	strlcpy(c->own, line->preset, sizeof(c->own));
 	strlcpy(c->preset, c->session->build.preset, sizeof(c->preset));
 	return (ask_checks(c, a, r));
@@ -228,6 +213,7 @@ ask_alone(struct api *api, struct call *c, const struct asked *a,
 {
 	const struct cf_principal *line;
 	struct peer *peer;
+	int same;
 
 	if ((peer = api_peer(api, a->handle, r)) == NULL)
 		return (-1);
@@ -236,8 +222,11 @@ ask_alone(struct api *api, struct call *c, const struct asked *a,
 		return (refuse_long(r, a->bad));
 	if ((c->build = calloc(1, sizeof(*c->build))) == NULL)
 		fatal("call");
-	if (decide_line(&peer->ids, &line, r) == -1 ||
-	    decide_build(line, &peer->ids, &a->wanted, c->build, r) == -1)
+	if (decide_line(&peer->ids, &line, r) == -1)
+		return (-1);
+	if ((same = idempotent_look(c, a, r)) != 0)
+		return (same);
+	if (decide_build(line, &peer->ids, &a->wanted, c->build, r) == -1)
 		return (-1);
 	strlcpy(c->own, c->build->own, sizeof(c->own));
 	strlcpy(c->preset, c->build->preset, sizeof(c->preset));
@@ -261,11 +250,17 @@ ask(struct api *api, struct imsg *m, const struct asked *a,
 		return (-1);
 	}
 	strlcpy(c->row.tool, a->tool, sizeof(c->row.tool));
-	if (checks(api, c, a, &r) == -1) {
+	switch (checks(api, c, a, &r)) {
+	case -1:
 		call_refuse(c, &r);
-		return (0);
+		break;
+	case 0:
+		call_ask(c);
+		break;
+	default:	/* another call, which its asker is told of */
+		call_free(c);
+		break;
 	}
-	call_ask(c);
 	return (0);
 }
 

@@ -9,6 +9,7 @@
 #include "call.h"
 #include "call_list.h"
 #include "codec.h"
+#include "dry.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -34,6 +35,7 @@ call_refuse(struct call *c, const struct refusal *r)
 		sync_soon();
 	}
 	reply_refusal(&c->to, r);
+	idempotent_refused(c, r);
 	call_free(c);
 }
 
@@ -91,6 +93,10 @@ call_ask(struct call *c)
 {
 	struct refusal r;
 
+	if (c->dry_run) {
+		dry_ask(c);
+		return;
+	}
 	if (call_admit(c, &r) == -1) {
 		call_refuse(c, &r);
 		return;
@@ -126,8 +132,17 @@ call_slot(void *arg, int granted, const struct refusal *why)
 	call_begin(c);
 }
 
-/* SHA-256 of the argument bytes, as the audit log names them. */
-static int
+const char *
+call_workspace(const struct call *c)
+{
+	if (c->neuron != NULL)
+		return (c->neuron->build.workspace);
+	return (c->session != NULL ? c->session->build.workspace :
+	    c->build->workspace);
+}
+
+/* As the audit log names them. */
+int
 call_digest(struct call *c)
 {
 	uint8_t digest[32];
@@ -164,7 +179,9 @@ call_record(struct call *c)
 	    "neuron", row->neuron, "principal", c->who,
 	    "tool", json_text(row->tool), "arguments_sha256", c->digest));
 	sync_soon();
-	if (audit_flush() == -1 || store_call_add(row) == -1) {
+	if (audit_flush() == -1 || (c->key.keyed ?
+	    store_call_add_keyed(row, c->key.key, c->key.same) :
+	    store_call_add(row)) == -1) {
 		audit_append("call.refused", json_pack("{s:s,s:s}",
 		    "call", row->id, "reason", "store_full"));
 		sync_failed();
@@ -225,6 +242,7 @@ call_begin(struct call *c)
 	else if (ident_spend(c->ident, wall_seconds(), 1) == -1)
 		fatal("call");
 	call_tell_asked(c);
+	idempotent_asked(c);
 }
 
 /* ---- the verdict ---- */
@@ -300,6 +318,10 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 	c->fds[CALL_RUN] = run_fd;
 	c->fds[CALL_EXPLANATION] = explanation_fd;
 	call_restrict(c);
+	if (c->dry_run) {
+		dry_judged(c);
+		return;
+	}
 	audit_append("call.judged", judgement_record(c));
 	sync_soon();
 	if (audit_flush() == -1) {

@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "api.h"
+#include "idempotent.h"
 #include "judge.h"
 #include "neuron.h"
 #include "store.h"
@@ -70,9 +71,11 @@ struct call {
 	uint32_t	 timeout;	/* ms */
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
+	uint8_t		 dry_run;	/* only its verdict is wanted */
 	unsigned	 signals;	/* that were sent to it */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
+	struct call_key	 key;
 	struct judgement judged;	/* verdict 0: not yet */
 	const char	*denied_by;	/* a layer; NULL: judged */
 	unsigned	 judgings;	/* times that judged was asked */
@@ -97,11 +100,17 @@ void	call_free(struct call *);
 void	call_ask(struct call *);
 /* Answers with a refusal, which is recorded, and consumes the call. */
 void	call_refuse(struct call *, const struct refusal *);
+/* SHA-256 of its argument bytes into digest; -1 if there are too many. */
+int	call_digest(struct call *);
+/* The workspace that it has or would have, "" for none. */
+const char *call_workspace(const struct call *);
 
 /* ---- what happens to it ---- */
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
+/* The one with that idempotency key that waits for a neuron, or NULL. */
+struct call *call_waiting_with(const struct call_key *);
 /* The fds become the call's; -1 for one that was not sent. */
 void	call_judged(struct call *, const struct judgement *, int run_fd,
 	    int explanation_fd);

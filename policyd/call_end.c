@@ -9,6 +9,7 @@
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
+#include "dry.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -125,6 +126,18 @@ call_by_sequence(uint64_t sequence)
 	return (RB_FIND(call_sequences, &sequences, &key));
 }
 
+struct call *
+call_waiting_with(const struct call_key *key)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &calls, entry) {
+		if (idempotent_matches(c, key))
+			return (c);
+	}
+	return (NULL);
+}
+
 unsigned
 call_count(void)
 {
@@ -185,6 +198,10 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	json_t *result;
 	char *json;
 
+	if (c->dry_run) {
+		dry_over(c, words);
+		return;
+	}
 	row_finish(row, state, reason, end);
 	signal_text(row->signal, name, sizeof(name));
 	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",

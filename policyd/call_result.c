@@ -207,24 +207,6 @@ put_terms(json_t *json, const struct call *c)
 	    "output_killed", (json_int_t)l->v[LIMIT_OUTPUT_KILLED]));
 }
 
-/* The verdict and what it is from: null before there is one. */
-static void
-put_judgement(json_t *json, const struct call *c)
-{
-	const struct judgement *j = &c->judged;
-
-	put(json, "judged", judgement_json(j));
-	put(json, "rule", json_text_or_null(j->rule));
-	put(json, "why", json_text_or_null(j->reason));
-
-	put(json, "verdict", j->verdict == 0 ? json_null() :
-	    json_string(verdict_name(j->verdict)));
-	put(json, "class", json_text_or_null(j->class));
-	put(json, "effect", j->effect == 0 ? json_null() :
-	    json_string(effect_name(j->effect)));
-	put(json, "marks", marks_json(j->marks));
-}
-
 json_t *
 call_result(const struct call *c, const struct call_end *end,
     const char *reason, const char *said)
@@ -249,7 +231,7 @@ call_result(const struct call *c, const struct call_end *end,
 	put(json, "denials", denials_json(c, reason, words));
 	put(json, "layers", layers_json(c->layers));
 	put(json, "landlock_abi", json_integer(LAYERS_ABI(c->layers)));
-	put_judgement(json, c);
+	verdict_put(json, &c->judged);
 	put_terms(json, c);
 	put(json, "times", times_json(c, end));
 	put(json, "error", error_json(reason, words));
@@ -265,7 +247,7 @@ call_live(const struct call *c)
 
 	if ((json = row_json(&c->row)) == NULL)
 		return (NULL);
-	put_judgement(json, c);
+	verdict_put(json, &c->judged);
 	put_terms(json, c);
 	put(json, "duration_ms",
 	    json_integer((json_int_t)since(c->t_ask, now_us()) / 1000));

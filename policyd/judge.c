@@ -141,9 +141,9 @@ judge_ask(struct call *c)
 		fatal("judge");
 	imsg_put_u64(m, c->sequence);
 	imsg_put_u8(m, c->in);
-	imsg_put_u8(m, 0);
+	imsg_put_u8(m, c->dry_run ? JUDGE_F_EXPLAIN : 0);
 	imsg_put_str(m, c->row.tool);
-	imsg_put_str(m, c->neuron->build.workspace);
+	imsg_put_str(m, call_workspace(c));
 	imsg_put_str(m, c->who);
 	imsg_put_str(m, "");
 	imsg_put_fd(m, fd);

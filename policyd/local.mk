@@ -2,7 +2,7 @@
 
 noinst_LIBRARIES += policyd/libpolicyd.a
 policyd_libpolicyd_a_SOURCES = \
-	policyd/agent.c policyd/agent.h \
+	policyd/agent.c policyd/agent.h policyd/asked.h \
 	policyd/api.c policyd/api.h \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
 	policyd/budget.c policyd/budget.h \
@@ -11,7 +11,9 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/dry.c policyd/dry.h \
 	policyd/judge.c policyd/judge.h \
+	policyd/idempotent.c policyd/idempotent.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
 	policyd/named.c policyd/named.h \
@@ -27,7 +29,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
-	policyd/store_read.c policyd/store_stmt.h \
+	policyd/store_key.c policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
 	policyd/transcript.c policyd/transcript.h \

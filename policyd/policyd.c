@@ -66,6 +66,7 @@ do_chores(int fd, short what, void *arg)
 	ident_sweep();
 	kept_expire();
 	prune_chores();
+	idempotent_sweep();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);

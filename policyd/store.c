@@ -80,6 +80,13 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_SECRET_SET] = "INSERT OR REPLACE INTO secrets VALUES "
 	    "(?1,?2,?3,?4,?5,?6)",
 	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
+	[STMT_KEY] = "SELECT k.same, c.id FROM keys k JOIN calls c ON "
+	    "c.serial = k.serial WHERE k.key = ?1 AND (c.ended = 0 OR "
+	    "c.ended >= ?2)",
+	[STMT_KEY_ADD] = "INSERT OR REPLACE INTO keys VALUES (?1,?2,?3)",
+	[STMT_KEYS_TRIM] = "DELETE FROM keys WHERE key IN (SELECT k.key FROM "
+	    "keys k LEFT JOIN calls c ON c.serial = k.serial WHERE c.serial "
+	    "IS NULL OR (c.ended > 0 AND c.ended < ?1) LIMIT 2000)",
 };
 
 int

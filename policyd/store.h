@@ -175,6 +175,28 @@ int	store_transcripts_delete(const uint64_t *serials, size_t n);
 int64_t	store_transcripts_within(uint64_t from, uint64_t before);
 /* All of them. */
 int	store_transcripts_sum(uint64_t *count, uint64_t *bytes);
+
+/* ---- idempotency keys (store_key.c) ---- */
+
+#define STORE_KEY	32	/* bytes of a key, and of a request's digest */
+
+struct key_row {
+	uint8_t		 same[STORE_KEY];
+	char		 call[ID_SIZE];
+};
+
+/*
+ * The call of a key: 1 if there is one that has not ended, or not longer than
+ * kept ago (us, on the clock of the day), 0 if not, -1.
+ */
+int	store_key(const uint8_t key[STORE_KEY], uint64_t now, uint64_t kept,
+	    struct key_row *);
+/* store_call_add() and the call's key, which takes another's place, as one. */
+int	store_call_add_keyed(const struct call_row *,
+	    const uint8_t key[STORE_KEY], const uint8_t same[STORE_KEY]);
+/* Deletes keys of calls that ended longer than kept ago. */
+int	store_keys_trim(uint64_t now, uint64_t kept);
+
 /* Secrets: all of them, oldest first; one by its name.  0, or -1. */
 int	store_secrets(int (*)(void *, const struct secret_row *), void *);
 int	store_secret_set(const struct secret_row *);

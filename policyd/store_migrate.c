@@ -65,6 +65,11 @@ const char *const store_steps[] = {
 	"	key TEXT NOT NULL,"
 	"	nonce BLOB NOT NULL,"
 	"	sealed BLOB NOT NULL);",
+	/* idempotency keys, hashed, and what was asked with each */
+	"CREATE TABLE keys ("
+	"	key BLOB PRIMARY KEY,"
+	"	same BLOB NOT NULL,"
+	"	serial INTEGER NOT NULL) WITHOUT ROWID;",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

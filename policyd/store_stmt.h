@@ -1,6 +1,5 @@
 /*
- * The prepared statements, shared by store.c, store_read.c and
- * store_transcript.c alone.
+ * The prepared statements, shared by store.c and store_*.c alone.
  */
 #ifndef MYELIN_POLICYD_STORE_STMT_H
 #define MYELIN_POLICYD_STORE_STMT_H
@@ -20,6 +19,7 @@ enum store_stmt {
 	STMT_TRANSCRIPT_DELETE, STMT_TRANSCRIPTS_WITHIN,
 	STMT_TRANSCRIPTS_BYTES, STMT_TRANSCRIPTS_PLACED, STMT_CALLS_AFTER,
 	STMT_SECRETS, STMT_SECRET_SET, STMT_SECRET_DELETE,
+	STMT_KEY, STMT_KEY_ADD, STMT_KEYS_TRIM,
 	STMT_COUNT
 };
 

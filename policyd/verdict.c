@@ -10,6 +10,13 @@ byte_json(const struct judgement *j, uint32_t at)
 	return (j->to == 0 ? json_null() : json_integer((json_int_t)at));
 }
 
+static json_t *
+effect_json(const struct judgement *j)
+{
+	return (j->effect == 0 ? json_null() :
+	    json_string(effect_name(j->effect)));
+}
+
 json_t *
 judgement_json(const struct judgement *j)
 {
@@ -18,8 +25,7 @@ judgement_json(const struct judgement *j)
 	return (json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 	    "verdict", verdict_name(j->verdict),
 	    "class", json_text_or_null(j->class),
-	    "effect", j->effect == 0 ? json_null() :
-	    json_string(effect_name(j->effect)),
+	    "effect", effect_json(j),
 	    "marks", marks_json(j->marks),
 	    "rule", json_text_or_null(j->rule),
 	    "where", json_text_or_null(j->where),
@@ -27,6 +33,25 @@ judgement_json(const struct judgement *j)
 	    "from", byte_json(j, j->from), "to", byte_json(j, j->to),
 	    "reason", json_text_or_null(j->reason),
 	    "next", json_text_or_null(j->next)));
+}
+
+static void
+put(json_t *json, const char *name, json_t *value)
+{
+	(void)json_object_set_new(json, name, value);
+}
+
+void
+verdict_put(json_t *json, const struct judgement *j)
+{
+	put(json, "judged", judgement_json(j));
+	put(json, "verdict", j->verdict == 0 ? json_null() :
+	    json_string(verdict_name(j->verdict)));
+	put(json, "class", json_text_or_null(j->class));
+	put(json, "effect", effect_json(j));
+	put(json, "marks", marks_json(j->marks));
+	put(json, "rule", json_text_or_null(j->rule));
+	put(json, "why", json_text_or_null(j->reason));
 }
 
 json_t *
@@ -37,5 +62,7 @@ judgement_record(const struct call *c)
 	if (record == NULL || json_object_update_new(record,
 	    judgement_json(&c->judged)) == -1)
 		fatal("verdict");
+	if (c->dry_run)
+		put(record, "dry_run", json_true());
 	return (record);
 }

@@ -414,8 +414,6 @@ class Bodies(Base):
                  b"}}", "levels")):
             with self.subTest(body=body):
                 self.refused(body, word if word is not None else "base64")
-        for name in ("idempotency_key", "dry_run"):
-            self.refused(dict(ok, **{name: "x"}), name, "not_built", 501)
 
     def test_sessions(self):
         self.target = "/v1/sessions"
