@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
@@ -75,8 +76,8 @@ call_free(struct call *c)
 		if (c->fds[i] != -1)
 			close(c->fds[i]);
 	}
+	call_slot_leave(c);
 	if (n != NULL) {
-		n->calls--;
 		if (n->call == c && WITHOUT(neuron_cleanup))
 			n->call = NULL;
 		else if (n->call == c)
@@ -87,6 +88,31 @@ call_free(struct call *c)
 	free(c);
 	if (count == 0)
 		drain_idle();
+	else
+		approvals_slot();
+}
+
+void
+call_slot_take(struct call *c)
+{
+	c->slot = 1;
+	c->neuron->calls++;
+}
+
+void
+call_slot_leave(struct call *c)
+{
+	if (c->slot && c->neuron != NULL)
+		c->neuron->calls--;
+	c->slot = 0;
+}
+
+void
+call_list_again(struct call *c)
+{
+	RB_REMOVE(call_sequences, &sequences, c);
+	c->sequence = ++last_sequence;
+	RB_INSERT(call_sequences, &sequences, c);
 }
 
 void
@@ -179,6 +205,7 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	json_t *result;
 	char *json;
 
+	approval_over(c);
 	row_finish(row, state, reason, end);
 	signal_text(row->signal, name, sizeof(name));
 	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
@@ -240,6 +267,9 @@ call_stop(struct call *c, enum end_cause cause)
 		call_free(c);
 		break;
 	case STEP_JUDGING:
+	case STEP_ASKING:
+	case STEP_AWAITING:
+	case STEP_AGAIN:
 		call_finish(c, out.state, out.reason,
 		    "it was ended before it ran", NULL);
 		break;
@@ -261,6 +291,8 @@ call_neuron_up(struct neuron *n)
 		return;
 	n->call->layers = n->layers;
 	n->call->neuron_us = n->made_us;
+	if (n->call->step == STEP_ASKING)
+		approval_ready(n->call);
 }
 
 /*
@@ -279,8 +311,9 @@ call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
 		c->session = NULL;
 		c->gone = cause;
 		strlcpy(c->gone_why, why, sizeof(c->gone_why));
-		if (c->step == STEP_JUDGING)
-			call_finish(c, CALL_FAILED, "neuron_lost", why, NULL);
+		if (c->step < STEP_LAUNCHED)
+			call_finish(c, CALL_FAILED, c->step == STEP_ASKING ?
+			    "launch_failed" : "neuron_lost", why, NULL);
 	}
 	n->call = NULL;
 }
@@ -302,6 +335,7 @@ call_session_ended(struct session *s)
 {
 	struct call *c, *next;
 
+	approvals_session_over(s->row.id);
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
 		if (c->session != s)
 			continue;
@@ -325,7 +359,7 @@ call_judge_lost(void)
 	struct call *c, *next;
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step == STEP_JUDGING)
+		if (c->step == STEP_JUDGING || c->step == STEP_AGAIN)
 			call_finish(c, CALL_FAILED, "interrupted",
 			    "judged ended while it judged the call", NULL);
 	}

@@ -211,6 +211,7 @@ put_judgement(json_t *json, const struct call *c)
 {
 	const struct judgement *j = &c->judged;
 
+	put(json, "approval", json_text_or_null(c->approved));
 	put(json, "rule", json_text_or_null(j->rule));
 	put(json, "why", json_text_or_null(j->reason));
 
