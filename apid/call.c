@@ -312,37 +312,15 @@ call_event(struct call *call, enum event_kind kind, char *json)
 	call_announce(call, &row);
 }
 
-static json_t *
-marks_json(uint32_t marks)
-{
-	json_t *list = json_array();
-	const char *name;
-	unsigned i;
-
-	for (i = 0; i < 32; i++)
-		if ((marks & (1U << i)) &&
-		    (name = mark_name(1U << i)) != NULL)
-			json_array_append_new(list, json_string(name));
-	return (list);
-}
-
 void
-call_judged(struct call *call, unsigned verdict, unsigned effect,
-    uint32_t marks, const char *class)
+call_judged(struct call *call, json_t *verdict)
 {
-	json_t *j = json_object();
-
-	if (call->state >= CALL_ENDED) {
-		json_decref(j);
+	if (call->state >= CALL_ENDED)
 		return;
-	}
-	json_object_set_new(j, "call", json_string(call->id));
-	json_object_set_new(j, "verdict", json_string(verdict_name(verdict)));
-	json_object_set_new(j, "class", json_string(class));
-	json_object_set_new(j, "effect", json_string(effect_name(effect)));
-	json_object_set_new(j, "marks", marks_json(marks));
-	call_event(call, EVENT_JUDGED, json_text(j));
-	json_decref(j);
+	/* it has words of the call's own command */
+	clean_values(verdict);
+	json_object_set_new(verdict, "call", json_string(call->id));
+	call_event(call, EVENT_JUDGED, json_text(verdict));
 }
 
 void

@@ -138,8 +138,8 @@ void	call_ask_sink(struct conn *, const char *session,
 /* policyd's words on a call, in this order. */
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
-void	call_judged(struct call *, unsigned verdict, unsigned effect,
-	    uint32_t marks, const char *class);
+/* The verdict is an object, and changed. */
+void	call_judged(struct call *, json_t *verdict);
 /* It waits for a person: the event's data is JSON of n bytes. */
 void	call_asking(struct call *, const char *approval, const char *json,
 	    size_t n);

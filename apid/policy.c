@@ -267,21 +267,21 @@ on_asked(void *arg, struct imsg *m)
 static int
 on_call_judged(void *arg, struct imsg *m)
 {
-	char id[ID_SIZE], class[WORDS_MAX];
-	unsigned verdict, effect;
-	uint32_t marks;
+	char id[ID_SIZE];
+	const uint8_t *json;
 	struct call *call;
+	json_t *verdict;
+	size_t n;
 
 	(void)arg;
-	verdict = imsg_get_u8(m);
-	effect = imsg_get_u8(m);
-	marks = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, class, sizeof(class));
-	if (imsg_end(m) == -1)
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || (verdict = json_loadb((const char *)json, n,
+	    0, NULL)) == NULL)
 		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_judged(call, verdict, effect, marks, class);
+	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
+		call_judged(call, verdict);
+	json_decref(verdict);
 	return (0);
 }
 

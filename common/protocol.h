@@ -150,8 +150,8 @@ ROW(REPLY,	CH_API, DIR_DOWN, 10, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* ASKED u32 request, u32 principal, u64 output kept, u64 output killed,	\
  *   S call, S session: the call exists */				\
 ROW(ASKED,	CH_AGENT, DIR_DOWN, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
-/* CALL_JUDGED u8 verdict, u8 effect, u32 marks, S call, S class */	\
-ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 6, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_JUDGED S call, S JSON: the verdict, as policyd/verdict.h has it */ \
+ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(CALL_STARTED, CH_AGENT, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* CALL_FINISHED S call, S JSON: the call's record without its output */	\
 ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\

@@ -106,6 +106,7 @@ deny(struct call *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(c->judged.next, sizeof(c->judged.next), fmt, ap);
 	va_end(ap);
+	c->denied_by = "policy";
 	if (c->judged.reason[0] == '\0')
 		strlcpy(c->judged.reason, "this needs a person's approval",
 		    sizeof(c->judged.reason));

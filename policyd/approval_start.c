@@ -11,6 +11,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
 
 static int	scheduled;
@@ -44,6 +45,7 @@ judge_again(struct call *c)
 	evtimer_del(c->approval->timer);
 	call_slot_take(c);
 	call_list_again(c);
+	c->judgings = 0;
 	c->step = STEP_AGAIN;
 	c->row.state = CALL_QUEUED;
 	if (judge_ask(c) == -1)
@@ -183,6 +185,7 @@ approval_judged(struct call *c, const struct judgement *j, int run_fd,
 {
 	struct judgement second = *j;
 	struct refusal r;
+	json_t *record;
 
 	if (explanation_fd != -1)
 		close(explanation_fd);
@@ -190,14 +193,9 @@ approval_judged(struct call *c, const struct judgement *j, int run_fd,
 		close(c->fds[CALL_RUN]);
 	c->fds[CALL_RUN] = run_fd;
 	call_restrict(c, &second);
-	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o,"
-	    "s:b}", "call", c->row.id,
-	    "verdict", verdict_name(second.verdict),
-	    "class", json_text_or_null(second.class),
-	    "effect", effect_name(second.effect),
-	    "marks", marks_json(second.marks),
-	    "rule", json_text_or_null(second.rule),
-	    "reason", json_text_or_null(second.reason), "again", 1));
+	record = judgement_record(c, &second);
+	json_object_set_new(record, "again", json_true());
+	audit_append("call.judged", record);
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

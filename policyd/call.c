@@ -15,6 +15,7 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
 
 #define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
@@ -235,18 +236,21 @@ void
 call_tell_judged(struct call *c)
 {
 	struct imsg *m;
+	json_t *json;
+	char *text;
 
 	if (c->told_verdict || !c->told || !reply_possible(&c->to))
 		return;
 	c->told_verdict = 1;
-	if ((m = imsg_new(MSG_CALL_JUDGED)) == NULL)
+	json = judgement_json(&c->judged);
+	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
+	    (m = imsg_new(MSG_CALL_JUDGED)) == NULL)
 		fatal("call");
-	imsg_put_u8(m, (uint8_t)c->judged.verdict);
-	imsg_put_u8(m, (uint8_t)c->judged.effect);
-	imsg_put_u32(m, c->judged.marks);
 	imsg_put_str(m, c->row.id);
-	imsg_put_str(m, c->judged.class);
+	imsg_put_str(m, text);
 	channel_send(c->to.api->channel, m);
+	free(text);
+	json_decref(json);
 }
 
 /*
@@ -255,7 +259,7 @@ call_tell_judged(struct call *c)
  * long as its tool is: that a command's effect is over it is why it asks.
  */
 void
-call_restrict(const struct call *c, struct judgement *j)
+call_restrict(struct call *c, struct judgement *j)
 {
 	const struct tool *tool = judge_tool(c->row.tool);
 	struct refusal r;
@@ -266,7 +270,9 @@ call_restrict(const struct call *c, struct judgement *j)
 	    j->verdict == VERDICT_ASK && tool != NULL ? tool->effect :
 	    j->effect, &r) == -1) {
 		j->verdict = VERDICT_DENY;
+		c->denied_by = "policy";
 		strlcpy(j->rule, "preset", sizeof(j->rule));
+		j->where[0] = '\0';
 		strlcpy(j->reason, r.words, sizeof(j->reason));
 		strlcpy(j->next, "ask an operator for a wider preset",
 		    sizeof(j->next));
@@ -274,6 +280,7 @@ call_restrict(const struct call *c, struct judgement *j)
 	    (tool == NULL || tool->asks)) {
 		j->verdict = VERDICT_ASK;
 		strlcpy(j->rule, "tool", sizeof(j->rule));
+		j->where[0] = '\0';
 	} else if (j->verdict == VERDICT_ALLOW && !WITHOUT(effect_asks) &&
 	    (j->effect >= EFFECT_ASKS || tool->effect >= EFFECT_ASKS)) {
 		j->verdict = VERDICT_ASK;
@@ -306,13 +313,7 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 	c->fds[CALL_RUN] = run_fd;
 	c->fds[CALL_EXPLANATION] = explanation_fd;
 	call_restrict(c, &c->judged);
-	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o}",
-	    "call", c->row.id, "verdict", verdict_name(c->judged.verdict),
-	    "class", json_text_or_null(c->judged.class),
-	    "effect", effect_name(c->judged.effect),
-	    "marks", marks_json(c->judged.marks),
-	    "rule", json_text_or_null(c->judged.rule),
-	    "reason", json_text_or_null(c->judged.reason)));
+	audit_append("call.judged", judgement_record(c, &c->judged));
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

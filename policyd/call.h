@@ -82,6 +82,9 @@ struct call {
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct judgement judged;	/* verdict 0: not yet */
+	const char	*denied_by;	/* a layer; NULL: judged */
+	unsigned	 judgings;	/* times that judged was asked */
+	int		 unasked;	/* judged has gone since */
 	unsigned	 killing;	/* END_* that KILL said, 0: none */
 	uint64_t	 t_ask, t_judge, t_verdict, t_launch;
 	uint64_t	 layers;
@@ -124,6 +127,8 @@ void	call_session_ended(struct session *);
 /* The death of a channel, and of this process. */
 void	call_agent_lost(void);
 void	call_judge_lost(void);
+/* judged is there again: what its death left is asked once more. */
+void	call_judge_up(void);
 void	call_launch_lost(void);
 void	call_all_interrupted(void);
 

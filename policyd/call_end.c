@@ -4,14 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <event2/event.h>
+
 #include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
 #include "launch.h"
+#include "policyd.h"
 #include "session.h"
 #include "sync.h"
 #include "without.h"
+
+#define JUDGE_AGAIN_US	5000000	/* for judged to be started again */
 
 RB_HEAD(call_ids, call);
 RB_HEAD(call_sequences, call);
@@ -29,6 +34,7 @@ static struct call_sequences	sequences = RB_INITIALIZER(&sequences);
 static TAILQ_HEAD(, call)	calls = TAILQ_HEAD_INITIALIZER(calls);
 static unsigned			count;
 static uint64_t			last_sequence;
+static struct event		*judge_wait;
 
 static int
 id_cmp(const struct call *a, const struct call *b)
@@ -353,15 +359,70 @@ call_agent_lost(void)
 		call_stop(c, END_INTERRUPTED);
 }
 
+/* For the first time, or once more after it was allowed. */
+static int
+being_judged(const struct call *c)
+{
+	return (c->step == STEP_JUDGING || c->step == STEP_AGAIN);
+}
+
+static void
+call_unjudged(struct call *c)
+{
+	call_finish(c, CALL_FAILED, "interrupted",
+	    "judged ended while it judged the call", NULL);
+}
+
+/* judged has not come back in time. */
+static void
+judge_waited(int fd, short what, void *arg)
+{
+	struct call *c, *next;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (being_judged(c) && c->unasked)
+			call_unjudged(c);
+	}
+}
+
+/*
+ * It may have died of what it judged, so that no call is asked a third time.
+ */
 void
 call_judge_lost(void)
+{
+	struct timeval tv = us_timeval(JUDGE_AGAIN_US);
+	struct call *c, *next;
+	int waiting = 0;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (!being_judged(c) || c->unasked)
+			continue;
+		if (c->judgings > 1 || policyd_base() == NULL ||
+		    WITHOUT(judge_again))
+			call_unjudged(c);
+		else
+			c->unasked = waiting = 1;
+	}
+	if (!waiting)
+		return;
+	if (judge_wait == NULL && (judge_wait = evtimer_new(policyd_base(),
+	    judge_waited, NULL)) == NULL)
+		fatal("call");
+	evtimer_add(judge_wait, &tv);
+}
+
+void
+call_judge_up(void)
 {
 	struct call *c, *next;
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step == STEP_JUDGING || c->step == STEP_AGAIN)
-			call_finish(c, CALL_FAILED, "interrupted",
-			    "judged ended while it judged the call", NULL);
+		if (being_judged(c) && c->unasked && judge_ask(c) == -1)
+			call_unjudged(c);
 	}
 }
 

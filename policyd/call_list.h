@@ -16,7 +16,7 @@ void	call_slot_take(struct call *);
 void	call_slot_leave(struct call *);
 
 /* A verdict as preset and declaration have it. */
-void	call_restrict(const struct call *, struct judgement *);
+void	call_restrict(struct call *, struct judgement *);
 /* Once: where it is told again, nothing is sent. */
 void	call_tell_judged(struct call *);
 /* Its neuron is made, where it is not yet, and it is launched. */

@@ -122,6 +122,7 @@ on_tools_end(void *arg, struct imsg *m)
 		return (-1);
 	channel_set_state(judge, ST_UP);
 	log_debug("judged has %u tools", number);
+	call_judge_up();
 	return (0);
 }
 
@@ -147,6 +148,8 @@ judge_ask(struct call *c)
 	imsg_put_str(m, c->who);
 	imsg_put_str(m, "");
 	imsg_put_fd(m, fd);
+	c->judgings++;
+	c->unasked = 0;
 	return (channel_send(judge, m));
 }
 

@@ -36,7 +36,8 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/sync.c policyd/sync.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
-	policyd/util.c policyd/util.h
+	policyd/util.c policyd/util.h \
+	policyd/verdict.c policyd/verdict.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
 	$(CRYPTO_CFLAGS)

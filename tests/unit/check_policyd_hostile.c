@@ -378,8 +378,13 @@ START_TEST(verdicts_that_can_not_be)
 		rig_asked(&rig, rig_ask(&rig, user(), NULL, "exec"), &c);
 		say_whole(c.sequence, bad[i].verdict, bad[i].effect,
 		    bad[i].fd, bad[i].from, bad[i].flags);
-		want_end(rig_finished(&rig, &c), "failed", "interrupted");
 		judge_broke("a verdict that can not be");
+		/* once more it is asked, and not a third time */
+		rig_judging(&rig, &c);
+		say_whole(c.sequence, bad[i].verdict, bad[i].effect,
+		    bad[i].fd, bad[i].from, bad[i].flags);
+		want_end(rig_finished(&rig, &c), "failed", "interrupted");
+		judge_broke("the same again");
 	}
 	nothing_launched();
 	json_decref(rig_whole(&rig, user(), NULL));

@@ -186,9 +186,32 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 }
 
 void
-rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
+rig_judging(struct rig *r, struct rig_call *c)
 {
 	char tool[64], workspace[PATH_BYTES_MAX], principal[64], rules[64];
+	uint64_t sequence;
+	struct got g;
+
+	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
+	sequence = dec_u64(&g.d);
+	if (c->sequence != 0)
+		ck_assert_uint_eq(sequence, c->sequence);
+	c->sequence = sequence;
+	(void)dec_u8(&g.d);
+	c->judge_flags = dec_u8(&g.d);
+	dec_str(&g.d, tool, sizeof(tool));
+	dec_str(&g.d, workspace, sizeof(workspace));
+	dec_str(&g.d, principal, sizeof(principal));
+	dec_str(&g.d, rules, sizeof(rules));
+	ck_assert_int_eq(strncmp(principal, "uid:", 4), 0);
+	ck_assert_int_eq(dec_end(&g.d), 0);
+	ck_assert_uint_eq(g.nfds, 1);
+	got_close(&g);
+}
+
+void
+rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
+{
 	struct got g;
 
 	memset(c, 0, sizeof(*c));
@@ -206,18 +229,7 @@ rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 	dec_str(&g.d, c->session, sizeof(c->session));
 	ck_assert_int_eq(dec_end(&g.d), 0);
 	ck_assert(id_ok(ID_CALL, c->id));
-	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
-	c->sequence = dec_u64(&g.d);
-	(void)dec_u8(&g.d);
-	(void)dec_u8(&g.d);
-	dec_str(&g.d, tool, sizeof(tool));
-	dec_str(&g.d, workspace, sizeof(workspace));
-	dec_str(&g.d, principal, sizeof(principal));
-	dec_str(&g.d, rules, sizeof(rules));
-	ck_assert_int_eq(strncmp(principal, "uid:", 4), 0);
-	ck_assert_int_eq(dec_end(&g.d), 0);
-	ck_assert_uint_eq(g.nfds, 1);
-	got_close(&g);
+	rig_judging(r, c);
 }
 
 void
