@@ -52,7 +52,8 @@ call_state_name(const struct call *call)
 {
 	if (call->state == CALL_FINISHED)
 		return (call->final);
-	return (call->state >= CALL_RUNNING ? "running" : "queued");
+	return (call->state >= CALL_RUNNING ? "running" :
+	    call->state == CALL_AWAITING ? "awaiting_approval" : "queued");
 }
 
 /* ---- the table ---- */
@@ -320,6 +321,48 @@ call_judged(struct call *call, json_t *verdict)
 	clean_values(verdict);
 	json_object_set_new(verdict, "call", json_string(call->id));
 	call_event(call, EVENT_JUDGED, json_text(verdict));
+}
+
+void
+call_asking(struct call *call, const char *approval, const char *json,
+    size_t n)
+{
+	json_t *j;
+
+	if (call->state != CALL_QUEUED)
+		return;
+	if (!json_is_object(j = json_loadb(json, n, 0, NULL))) {
+		log_warnx("call %s: an approval that is not JSON", call->id);
+		json_decref(j);
+		return;
+	}
+	call->state = CALL_AWAITING;
+	memcpy(call->approval, approval, sizeof(call->approval));
+	clean_values(j);
+	call_event(call, EVENT_ASKING, json_text(j));
+	json_decref(j);
+}
+
+void
+call_resolved(struct call *call, unsigned outcome, const char *approval,
+    const char *reason)
+{
+	json_t *j;
+
+	if (call->state >= CALL_ENDED)
+		return;
+	if (call->state == CALL_AWAITING && outcome == APPROVAL_ALLOWED)
+		call->state = CALL_QUEUED;
+	j = json_object();
+	json_object_set_new(j, "call", json_string(call->id));
+	json_object_set_new(j, "approval", json_string(approval));
+	json_object_set_new(j, "state",
+	    json_string(approval_state_name(outcome)));
+	json_object_set_new(j, "reason", reason[0] == '\0' ? json_null() :
+	    json_string(reason));
+	clean_values(j);
+	call_event(call, EVENT_RESOLVED, json_text(j));
+	json_decref(j);
 }
 
 void

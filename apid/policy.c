@@ -15,6 +15,7 @@
 #include "json.h"
 #include "log.h"
 #include "policy.h"
+#include "policy_internal.h"
 #include "proc.h"
 #include "routes.h"
 #include "seal.h"
@@ -24,18 +25,6 @@
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
 #define WORDS_MAX	1024
-
-/* A question under way.  It outlives a client that leaves. */
-struct pending {
-	TAILQ_ENTRY(pending) entry;
-	uint32_t	 request;
-	struct conn	*conn;		/* NULL: gone, or told 503 */
-	unsigned	 ticks;
-	policy_fn	*fn;
-	void		*arg;
-	struct call	*call;		/* of an ASK */
-	int		 clean;		/* secrets go from the answer */
-};
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
 static struct channel	*channel;
@@ -64,7 +53,7 @@ policy_generation(void)
 
 /* ---- questions under way ---- */
 
-static struct pending *
+struct pending *
 pending_new(struct conn *c, policy_fn *fn, void *arg)
 {
 	struct pending *p;
@@ -88,7 +77,7 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 	return (p);
 }
 
-static struct pending *
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;
@@ -100,8 +89,7 @@ pending_find(uint32_t request)
 	return (NULL);
 }
 
-/* Takes it off the list; its connection, if still there, is released. */
-static void
+void
 pending_done(struct pending *p)
 {
 	TAILQ_REMOVE(&pendings, p, entry);
@@ -539,7 +527,10 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SEAL_KEY,		on_seal_key },
 	{ MSG_SECRETS,		on_secrets },
 	{ MSG_SECRET,		on_secret },
-	{ MSG_SECRETS_END,	on_secrets_end }
+	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_CALL_ASKING,	policy_on_call_asking },
+	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
+	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown }
 };
 
 static const struct channel_ops ops = {
@@ -596,6 +587,12 @@ policy_peer_gone(uint64_t handle)
 		return;
 	m = imsg_new(MSG_PEER_GONE);
 	imsg_put_u64(m, handle);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_send(struct imsg *m)
+{
 	(void)channel_send(channel, m);
 }
 

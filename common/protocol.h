@@ -258,7 +258,19 @@ ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(DRY_JUDGED,	CH_AGENT, DIR_DOWN, 4, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* CALL_SAME u32 request, S call: what was asked is this call, which its	\
  *   idempotency key belongs to */					\
-ROW(CALL_SAME,	CH_AGENT, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(CALL_SAME,	CH_AGENT, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- approvals ------------------------------------------------------ */ \
+/* CALL_ASKING u32 expires ms, S call, S approval, S JSON of the event */	\
+ROW(CALL_ASKING, CH_AGENT, DIR_DOWN, 4, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_RESOLVED u8 outcome (APPROVAL_*), S call, S approval, S reason */	\
+ROW(CALL_RESOLVED, CH_AGENT, DIR_DOWN, 1, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* DECIDE u32 request, u64 handle, u8 decision (DECIDE_*), 32 bytes digest	\
+ *   that was looked at, S approval, S reason */				\
+ROW(DECIDE,	CH_OPERATOR, DIR_UP, 45, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* APPROVAL_SHOWN u32 request, u8 flags (SHOWN_F_*), S JSON ("" if it is in	\
+ *   the last memfd): QUERY_APPROVAL of one that is pending; the arguments	\
+ *   [, explanation][, input][, JSON] */					\
+ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -373,12 +385,37 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 
-/* QUERY: what.  The operator's plane may ask STATUS, AUDIT and SECRETS. */
+/* DECIDE: what; REVOKE is of a remembered one, and looks at no digest. */
+enum {
+	DECIDE_ALLOW_ONCE = 1, DECIDE_ALLOW_SESSION, DECIDE_REJECT_ONCE,
+	DECIDE_REVOKE
+};
+
+/* States of an approval, and what CALL_RESOLVED says; approval_state_name() */
+enum approval_state {
+	APPROVAL_PENDING = 1, APPROVAL_ALLOWED, APPROVAL_REJECTED,
+	APPROVAL_EXPIRED, APPROVAL_CANCELLED, APPROVAL_CHANGED
+};
+const char *approval_state_name(unsigned state);	/* "pending" ... or "?" */
+
+/* APPROVAL_SHOWN: what comes, and whether secrets are to be taken out. */
+#define SHOWN_F_EXPLANATION	0x01
+#define SHOWN_F_INPUT		0x02
+#define SHOWN_F_JSON		0x04
+#define SHOWN_F_CLEAN		0x08
+
+/* The most bytes of a decision's reason. */
+#define DECIDE_REASON_MAX	512
+
+/*
+ * QUERY: what.  The operator's plane may ask STATUS, AUDIT, SECRETS and what
+ * is behind it; the id of APPROVALS is a state, or a list's name.
+ */
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
-	QUERY_TRANSCRIPT, QUERY_SECRETS
+	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

@@ -59,6 +59,27 @@ run(struct judging *j, const struct tool *tool, const json_t *value)
 	}
 }
 
+/* What its class asks about: a person knows whether it is meant. */
+static void
+take_ask(const struct finding *f, struct judgement *j)
+{
+	char shown[SHOWN_MAX];
+
+	if (WITHOUT(class_asks))
+		return;
+	j->verdict = VERDICT_ASK;
+	if (j->effect < (unsigned)f->effect)
+		j->effect = f->effect;
+	(void)snprintf(j->rule, sizeof(j->rule), "%s", f->class);
+	explain_words(f->command, shown, sizeof(shown));
+	why_set(&j->reason, "%s", f->rule);
+	if (shown[0] != '\0')
+		why_add(&j->reason, " (\"%s\", bytes %u to %u)", shown, f->from,
+		    f->to);
+	why_add(&j->reason, "; it needs an approval");
+	j->next = "an operator approves the call";
+}
+
 static void
 take(const struct judging *judging, struct judgement *j)
 {
@@ -72,6 +93,8 @@ take(const struct judging *judging, struct judgement *j)
 	explain_words(f->command, j->command, sizeof(j->command));
 	if (explain_unresolved(judging))
 		j->flags |= VERDICT_F_UNRESOLVED;
+	if (f->verdict == VERDICT_ASK)
+		take_ask(f, j);
 	if (f->verdict != VERDICT_DENY || WITHOUT(hard_denies))
 		return;
 	j->verdict = VERDICT_DENY;

@@ -22,6 +22,7 @@
 #include "neuron.h"
 #include "store.h"
 
+struct approval;
 struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
@@ -29,6 +30,9 @@ struct session;
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
+	STEP_ASKING,		/* its neuron is made, to know the workspace */
+	STEP_AWAITING,		/* a person, or a slot once allowed */
+	STEP_AGAIN,		/* allowed, and judged once more */
 	STEP_LAUNCHED,		/* neurond has it */
 	STEP_RUNNING		/* neurond said that the program runs */
 };
@@ -65,6 +69,7 @@ struct call {
 	struct reply_to	 to;		/* ASK's, and where events go */
 	uint64_t	 handle;	/* ASK's */
 	int		 told;		/* ASKED was sent */
+	int		 told_verdict;	/* CALL_JUDGED was */
 	char		 own[NAME_BYTES_MAX], preset[NAME_BYTES_MAX];
 	char		 profile[NAME_BYTES_MAX]; /* its neuron's */
 	struct limits	 limits;	/* of its profile, as they were */
@@ -73,6 +78,9 @@ struct call {
 	uint8_t		 pty;		/* it asked for a terminal */
 	uint8_t		 dry_run;	/* only its verdict is wanted */
 	unsigned	 signals;	/* that were sent to it */
+	int		 slot;		/* it is one of its neuron's */
+	struct approval	*approval;	/* NULL: none, or let go */
+	char		 approved[ID_SIZE];	/* its id, or "" */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct call_key	 key;

@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 
+#include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
@@ -82,8 +83,8 @@ call_free(struct call *c)
 		if (c->fds[i] != -1)
 			close(c->fds[i]);
 	}
+	call_slot_leave(c);
 	if (n != NULL) {
-		n->calls--;
 		if (n->call == c && WITHOUT(neuron_cleanup))
 			n->call = NULL;
 		else if (n->call == c)
@@ -94,6 +95,31 @@ call_free(struct call *c)
 	free(c);
 	if (count == 0)
 		drain_idle();
+	else
+		approvals_slot();
+}
+
+void
+call_slot_take(struct call *c)
+{
+	c->slot = 1;
+	c->neuron->calls++;
+}
+
+void
+call_slot_leave(struct call *c)
+{
+	if (c->slot && c->neuron != NULL)
+		c->neuron->calls--;
+	c->slot = 0;
+}
+
+void
+call_list_again(struct call *c)
+{
+	RB_REMOVE(call_sequences, &sequences, c);
+	c->sequence = ++last_sequence;
+	RB_INSERT(call_sequences, &sequences, c);
 }
 
 void
@@ -202,6 +228,7 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 		dry_over(c, words);
 		return;
 	}
+	approval_over(c);
 	row_finish(row, state, reason, end);
 	signal_text(row->signal, name, sizeof(name));
 	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
@@ -263,6 +290,9 @@ call_stop(struct call *c, enum end_cause cause)
 		call_free(c);
 		break;
 	case STEP_JUDGING:
+	case STEP_ASKING:
+	case STEP_AWAITING:
+	case STEP_AGAIN:
 		call_finish(c, out.state, out.reason,
 		    "it was ended before it ran", NULL);
 		break;
@@ -284,6 +314,8 @@ call_neuron_up(struct neuron *n)
 		return;
 	n->call->layers = n->layers;
 	n->call->neuron_us = n->made_us;
+	if (n->call->step == STEP_ASKING)
+		approval_ready(n->call);
 }
 
 /*
@@ -302,8 +334,9 @@ call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
 		c->session = NULL;
 		c->gone = cause;
 		strlcpy(c->gone_why, why, sizeof(c->gone_why));
-		if (c->step == STEP_JUDGING)
-			call_finish(c, CALL_FAILED, "neuron_lost", why, NULL);
+		if (c->step < STEP_LAUNCHED)
+			call_finish(c, CALL_FAILED, c->step == STEP_ASKING ?
+			    "launch_failed" : "neuron_lost", why, NULL);
 	}
 	n->call = NULL;
 }
@@ -325,6 +358,7 @@ call_session_ended(struct session *s)
 {
 	struct call *c, *next;
 
+	approvals_session_over(s->row.id);
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
 		if (c->session != s)
 			continue;
@@ -340,6 +374,13 @@ call_agent_lost(void)
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next)
 		call_stop(c, END_INTERRUPTED);
+}
+
+/* For the first time, or once more after it was allowed. */
+static int
+being_judged(const struct call *c)
+{
+	return (c->step == STEP_JUDGING || c->step == STEP_AGAIN);
 }
 
 static void
@@ -359,7 +400,7 @@ judge_waited(int fd, short what, void *arg)
 	(void)what;
 	(void)arg;
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step == STEP_JUDGING && c->unasked)
+		if (being_judged(c) && c->unasked)
 			call_unjudged(c);
 	}
 }
@@ -375,7 +416,7 @@ call_judge_lost(void)
 	int waiting = 0;
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step != STEP_JUDGING || c->unasked)
+		if (!being_judged(c) || c->unasked)
 			continue;
 		if (c->judgings > 1 || policyd_base() == NULL ||
 		    WITHOUT(judge_again))
@@ -397,8 +438,7 @@ call_judge_up(void)
 	struct call *c, *next;
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step == STEP_JUDGING && c->unasked &&
-		    judge_ask(c) == -1)
+		if (being_judged(c) && c->unasked && judge_ask(c) == -1)
 			call_unjudged(c);
 	}
 }

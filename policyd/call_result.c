@@ -195,6 +195,7 @@ put_terms(json_t *json, const struct call *c)
 {
 	const struct limits *l = &c->limits;
 
+	put(json, "approval", json_text_or_null(c->approved));
 	put(json, "arguments_sha256", json_text_or_null(c->digest));
 	put(json, "preset", json_text_or_null(c->preset));
 	put(json, "profile", json_text_or_null(c->profile));

@@ -114,7 +114,7 @@ dry_judged(struct call *c)
 	json_t *json;
 	char *text;
 
-	audit_append("call.judged", judgement_record(c));
+	audit_append("call.judged", judgement_record(c, &c->judged));
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

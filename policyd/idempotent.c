@@ -146,12 +146,12 @@ static int
 look(struct call *c, struct refusal *r)
 {
 	struct call *first;
-	struct key_row row;
+	struct idempotent_row row;
 	int found;
 
 	if ((first = call_waiting_with(&c->key)) != NULL)
 		return (join(first, c, r));
-	if ((found = store_key(c->key.key, wall_us(),
+	if ((found = store_idempotent(c->key.key, wall_us(),
 	    conf_limit(LIMIT_RESULT_KEPT) * 1000000, &row)) == -1)
 		return (refuse_later(r, 503, "unavailable", 5,
 		    "the keys of calls can not be read"));
@@ -212,6 +212,6 @@ idempotent_refused(const struct call *c, const struct refusal *r)
 void
 idempotent_sweep(void)
 {
-	(void)store_keys_trim(wall_us(), conf_limit(LIMIT_RESULT_KEPT) *
+	(void)store_idempotent_trim(wall_us(), conf_limit(LIMIT_RESULT_KEPT) *
 	    1000000);
 }

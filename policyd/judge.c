@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "approval.h"
 #include "call.h"
 #include "judge.h"
 #include "proc.h"
@@ -194,6 +195,11 @@ on_verdict(void *arg, struct imsg *m)
 	if (j.verdict == VERDICT_ALLOW && imsg_fds(m) < 1)
 		return (-1);
 	c = call_by_sequence(sequence);
+	if (c != NULL && c->step == STEP_AGAIN) {
+		approval_judged(c, &j, imsg_claim_fd(m, 0),
+		    imsg_claim_fd(m, 1));
+		return (0);
+	}
 	if (c == NULL || c->step != STEP_JUDGING)
 		return (0);	/* it was ended meanwhile */
 	if (c->judged.verdict != 0)

@@ -55,12 +55,12 @@ verdict_put(json_t *json, const struct judgement *j)
 }
 
 json_t *
-judgement_record(const struct call *c)
+judgement_record(const struct call *c, const struct judgement *j)
 {
 	json_t *record = json_pack("{s:s}", "call", c->row.id);
 
 	if (record == NULL || json_object_update_new(record,
-	    judgement_json(&c->judged)) == -1)
+	    judgement_json(j)) == -1)
 		fatal("verdict");
 	if (c->dry_run)
 		put(record, "dry_run", json_true());

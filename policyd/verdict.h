@@ -18,6 +18,6 @@ json_t	*judgement_json(const struct judgement *);
  */
 void	 verdict_put(json_t *json, const struct judgement *);
 /* The same as members of the call's record in the audit log. */
-json_t	*judgement_record(const struct call *);
+json_t	*judgement_record(const struct call *, const struct judgement *);
 
 #endif
