@@ -18,6 +18,7 @@
 #include "seal.h"
 #include "stream.h"
 #include "values.h"
+#include "watch.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
@@ -33,6 +34,7 @@ struct pending {
 	void		*arg;
 	struct call	*call;		/* of an ASK */
 	int		 clean;		/* secrets go from the answer */
+	policy_page_fn	*page;		/* is told, whatever comes */
 };
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
@@ -195,6 +197,8 @@ answer(struct pending *p, unsigned status, unsigned retry, const char *json,
 	size_t size;
 
 	pending_done(p);
+	if (p->page != NULL)
+		p->page(p->arg, status, json, n);
 	if (p->call != NULL)
 		call_refused(p->call);
 	if (p->conn != NULL) {
@@ -431,6 +435,19 @@ on_secrets_end(void *arg, struct imsg *m)
 	return (imsg_end(m) == -1 ? -1 : values_end(n));
 }
 
+static int
+on_audit_news(void *arg, struct imsg *m)
+{
+	uint64_t sequence;
+
+	(void)arg;
+	sequence = imsg_get_u64(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	watch_news(sequence);
+	return (0);
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -446,10 +463,13 @@ forget_all(const char *reason)
 		if (p->conn != NULL)
 			conn_error_retry(p->conn, API_UNAVAILABLE, 1,
 			    "policyd went away before it answered");
+		if (p->page != NULL)
+			p->page(p->arg, 503, "", 0);
 		if (p->call != NULL)
 			call_refused(p->call);
 		free(p);
 	}
+	watch_over();
 	calls_interrupt();
 	sessions_interrupted();
 }
@@ -477,7 +497,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SEAL_KEY,		on_seal_key },
 	{ MSG_SECRETS,		on_secrets },
 	{ MSG_SECRET,		on_secret },
-	{ MSG_SECRETS_END,	on_secrets_end }
+	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_AUDIT_NEWS,	on_audit_news }
 };
 
 static const struct channel_ops ops = {
@@ -537,26 +558,52 @@ policy_peer_gone(uint64_t handle)
 	(void)channel_send(channel, m);
 }
 
+static void
+send_query(uint32_t request, uint64_t handle, enum query_what what,
+    uint64_t cursor, uint32_t most, const char *id)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_QUERY);
+	imsg_put_u32(m, request);
+	imsg_put_u64(m, handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+int
+policy_audit(uint64_t handle, uint64_t after, uint32_t most,
+    policy_page_fn *fn, void *arg)
+{
+	struct pending *p;
+
+	if (channel == NULL)
+		return (-1);
+	if ((p = calloc(1, sizeof(*p))) == NULL)
+		fatal("question");
+	p->request = ++last_request;
+	p->page = fn;
+	p->arg = arg;
+	TAILQ_INSERT_TAIL(&pendings, p, entry);
+	send_query(p->request, handle, QUERY_AUDIT, after, most, "");
+	return (0);
+}
+
 /* What can't be sent will be answered when the channel is told dead. */
 void
 policy_query(struct conn *c, enum query_what what, uint64_t cursor,
     uint32_t most, const char *id, policy_fn *fn, void *arg)
 {
 	struct pending *p;
-	struct imsg *m;
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
 	/* Its lines are hashed as they are, and were cleaned before. */
 	p->clean = what != QUERY_AUDIT;
-	m = imsg_new(MSG_QUERY);
-	imsg_put_u32(m, p->request);
-	imsg_put_u64(m, c->handle);
-	imsg_put_u8(m, (uint8_t)what);
-	imsg_put_u64(m, cursor);
-	imsg_put_u32(m, most);
-	imsg_put_str(m, id);
-	(void)channel_send(channel, m);
+	send_query(p->request, c->handle, what, cursor, most, id);
 }
 
 void
@@ -681,6 +728,26 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	(void)channel_send(channel, m);
 }
 
+/* The beginning of it, for the audit log. */
+static void
+send_shown(uint32_t request, const char *shown)
+{
+	size_t n = strlen(shown);
+	struct imsg *m;
+	int cut = n > SHOWN_MOST;
+
+	if (cut) {
+		n = SHOWN_MOST;
+		while (n > 0 && ((unsigned char)shown[n] & 0xc0) == 0x80)
+			n--;
+	}
+	m = imsg_new(MSG_SHOWN);
+	imsg_put_u32(m, request);
+	imsg_put_u8(m, (uint8_t)cut);
+	imsg_put_bytes(m, shown, n);
+	(void)channel_send(channel, m);
+}
+
 int
 policy_ask(struct conn *c, struct call *call, const char *session,
     const struct request *q, int fds[4])
@@ -696,6 +763,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 		return (-1);
 	}
 	p->call = call;
+	send_shown(p->request, q->shown);
 	m = imsg_new(session != NULL ? MSG_ASK : MSG_ASK_ONCE);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);

@@ -71,5 +71,6 @@ void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 void	route_session_transcript(struct conn *);
 void	route_prune(struct conn *);
+void	route_events(struct conn *);	/* watch.c */
 
 #endif

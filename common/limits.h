@@ -114,7 +114,9 @@ ROW(TRANSCRIPTS, "transcripts",	SCOPE_HOST, UNIT_SECONDS,		\
 ROW(TRANSCRIPTS_SIZE, "transcripts-size", SCOPE_HOST, UNIT_BYTES,	\
     GIB(1), MIB(1), GIB(1024), "all transcripts together; the oldest go") \
 ROW(TRANSCRIPT,	"transcript",	SCOPE_HOST, UNIT_BYTES,			\
-    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript")
+    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript") \
+ROW(AUDIT_FILE,	"audit-file",	SCOPE_HOST, UNIT_BYTES,			\
+    MIB(256), KIB(64), GIB(64), "a file of the audit log; then a new one")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

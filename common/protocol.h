@@ -247,7 +247,14 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
-ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- the audit log -------------------------------------------------- */ \
+/* AUDIT_NEWS u64 sequence: there is more on the disk than the last	\
+ *   QUERY_AUDIT was told of; once, until it is asked again */		\
+ROW(AUDIT_NEWS,	CH_OPERATOR, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SHOWN u32 request, u8 cut, S its arguments without secrets, at most	\
+ *   SHOWN_MOST bytes: just before the ASK or ASK_ONCE of that number */	\
+ROW(SHOWN,	CH_AGENT, DIR_UP, 5, 1, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -301,6 +308,9 @@ enum {
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
+
+/* SHOWN: of the text, which the record of the call in the audit log has. */
+#define SHOWN_MOST		2048
 
 /* SECRET_SET: what to do; SECRET: how much a message holds */
 enum { SECRET_ADD = 1, SECRET_DELETE = 2 };

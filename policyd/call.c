@@ -158,10 +158,15 @@ call_record(struct call *c)
 	if (c->session != NULL)
 		strlcpy(row->session, c->session->row.id,
 		    sizeof(row->session));
-	audit_append("call.asked", json_pack("{s:s,s:o,s:s,s:s,s:o,s:s}",
+	audit_append("call.asked", json_pack(
+	    "{s:s,s:o,s:s,s:s,s:o,s:s,s:o,s:b}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron, "principal", c->who,
-	    "tool", json_text(row->tool), "arguments_sha256", c->digest));
+	    "tool", json_text(row->tool), "arguments_sha256", c->digest,
+	    "arguments", json_text_or_null(c->shown),
+	    "arguments_cut", c->shown_cut));
+	free(c->shown);
+	c->shown = NULL;
 	sync_soon();
 	if (audit_flush() == -1 || store_call_add(row) == -1) {
 		audit_append("call.refused", json_pack("{s:s,s:s}",

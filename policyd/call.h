@@ -72,6 +72,8 @@ struct call {
 	unsigned	 signals;	/* that were sent to it */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
+	char		*shown;		/* of them, without secrets; or NULL */
+	uint8_t		 shown_cut;
 	struct judgement judged;	/* verdict 0: not yet */
 	unsigned	 killing;	/* END_* that KILL said, 0: none */
 	uint64_t	 t_ask, t_judge, t_verdict, t_launch;

@@ -84,6 +84,7 @@ call_free(struct call *c)
 	}
 	ident_put(c->ident);
 	free(c->build);
+	free(c->shown);
 	free(c);
 	if (count == 0)
 		drain_idle();

@@ -5,6 +5,8 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/agent.c policyd/agent.h \
 	policyd/api.c policyd/api.h \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
+	policyd/audit_files.c policyd/audit_files.h \
+	policyd/audit_news.c policyd/audit_news.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
