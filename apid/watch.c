@@ -219,7 +219,7 @@ next_line(struct watcher *w)
 	if (line != NULL &&
 	    (sequence = line_sequence(line)) > w->last) {
 		/* Not on the disk yet: policyd will say when it is. */
-		if (sequence > w->synced && !WITHOUT(event_synced)) {
+		if (sequence > w->synced) {
 			w->more = 0;
 			line = NULL;
 		} else {
@@ -362,7 +362,8 @@ begin(struct conn *c, int status, const char *json, size_t n, void *arg)
 		goto refused;
 	}
 	w->conn = c;
-	w->last = after == LATEST ? w->synced : after;
+	w->last = after == LATEST ? w->synced :
+	    WITHOUT(event_resume) ? 0 : after;
 	TAILQ_INSERT_TAIL(&watchers, w, entry);
 	count++;
 	conn_hold(c, &watcher_ops, w);

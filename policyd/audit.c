@@ -190,7 +190,7 @@ audit_clean(json_t *members)
 	void *next;
 
 	json_object_foreach_safe(members, next, name, v) {
-		if (!json_is_string(v))
+		if (!json_is_string(v) || WITHOUT(audit_clean))
 			continue;
 		if ((text = strdup(json_string_value(v))) == NULL)
 			fatal("audit");
