@@ -14,6 +14,7 @@
 #include "json.h"
 #include "log.h"
 #include "policy.h"
+#include "policy_internal.h"
 #include "proc.h"
 #include "seal.h"
 #include "stream.h"
@@ -23,19 +24,6 @@
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
 #define WORDS_MAX	1024
-
-/* A question under way.  It outlives a client that leaves. */
-struct pending {
-	TAILQ_ENTRY(pending) entry;
-	uint32_t	 request;
-	struct conn	*conn;		/* NULL: gone, or told 503 */
-	unsigned	 ticks;
-	policy_fn	*fn;
-	void		*arg;
-	struct call	*call;		/* of an ASK */
-	int		 clean;		/* secrets go from the answer */
-	policy_page_fn	*page;		/* is told, whatever comes */
-};
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
 static struct channel	*channel;
@@ -64,7 +52,7 @@ policy_generation(void)
 
 /* ---- questions under way ---- */
 
-static struct pending *
+struct pending *
 pending_new(struct conn *c, policy_fn *fn, void *arg)
 {
 	struct pending *p;
@@ -88,7 +76,7 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 	return (p);
 }
 
-static struct pending *
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;
@@ -100,8 +88,7 @@ pending_find(uint32_t request)
 	return (NULL);
 }
 
-/* Takes it off the list; its connection, if still there, is released. */
-static void
+void
 pending_done(struct pending *p)
 {
 	TAILQ_REMOVE(&pendings, p, entry);
@@ -283,21 +270,21 @@ on_asked(void *arg, struct imsg *m)
 static int
 on_call_judged(void *arg, struct imsg *m)
 {
-	char id[ID_SIZE], class[WORDS_MAX];
-	unsigned verdict, effect;
-	uint32_t marks;
+	char id[ID_SIZE];
+	const uint8_t *json;
 	struct call *call;
+	json_t *verdict;
+	size_t n;
 
 	(void)arg;
-	verdict = imsg_get_u8(m);
-	effect = imsg_get_u8(m);
-	marks = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, class, sizeof(class));
-	if (imsg_end(m) == -1)
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || (verdict = json_loadb((const char *)json, n,
+	    0, NULL)) == NULL)
 		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_judged(call, verdict, effect, marks, class);
+	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
+		call_judged(call, verdict);
+	json_decref(verdict);
 	return (0);
 }
 
@@ -498,6 +485,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SECRETS,		on_secrets },
 	{ MSG_SECRET,		on_secret },
 	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_CALL_ASKING,	policy_on_call_asking },
+	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
+	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown },
 	{ MSG_AUDIT_NEWS,	on_audit_news }
 };
 
@@ -590,6 +580,12 @@ policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	TAILQ_INSERT_TAIL(&pendings, p, entry);
 	send_query(p->request, handle, QUERY_AUDIT, after, most, "");
 	return (0);
+}
+
+void
+policy_send(struct imsg *m)
+{
+	(void)channel_send(channel, m);
 }
 
 /* What can't be sent will be answered when the channel is told dead. */
