@@ -11,6 +11,7 @@
 #include "call.h"
 #include "call_list.h"
 #include "codec.h"
+#include "hook.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -327,6 +328,17 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 		    "not be recorded, and so nothing is run", NULL);
 		return;
 	}
+	/* Behind the rules, and before anyone is asked. */
+	if (hooks_count() > 0 && (c->judged.verdict == VERDICT_ALLOW ||
+	    c->judged.verdict == VERDICT_ASK) && !WITHOUT(hooks))
+		hook_begin(c);
+	else
+		call_hooked(c);
+}
+
+void
+call_hooked(struct call *c)
+{
 	switch (c->judged.verdict) {
 	case VERDICT_ALLOW:
 		call_grant(c);

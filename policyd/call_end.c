@@ -10,6 +10,7 @@
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
+#include "hook.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -71,6 +72,7 @@ call_free(struct call *c)
 	struct neuron *n = c->neuron;
 	int i;
 
+	hook_over(c);
 	neuron_unask(&c->wait);
 	if (c->row.id[0] != '\0') {
 		RB_REMOVE(call_ids, &ids, c);
@@ -274,6 +276,7 @@ call_stop(struct call *c, enum end_cause cause)
 		call_free(c);
 		break;
 	case STEP_JUDGING:
+	case STEP_HOOKS:
 	case STEP_ASKING:
 	case STEP_AWAITING:
 	case STEP_AGAIN:

@@ -16,6 +16,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
