@@ -56,6 +56,9 @@ policyd_policyd_LDADD = $(POLICYD_LIBS)
 
 if HAVE_CHECK
 POLICYD_TESTS = \
+	tests/unit/check_policyd_approvals \
+	tests/unit/check_policyd_replay \
+	tests/unit/check_policyd_digest \
 	tests/unit/check_policyd_audit \
 	tests/unit/check_policyd_audit_chain \
 	tests/unit/check_policyd_budget \
@@ -79,6 +82,21 @@ POLICYD_RIG_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBMD_CFLAGS)
 POLICYD_RIG_LIBS = $(COMMON_LIBS) $(CHECK_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 
+POLICYD_RIG_APPROVALS = $(POLICYD_RIG) \
+	tests/unit/policyd_rig_approvals.c tests/unit/policyd_rig_approvals.h
+tests_unit_check_policyd_approvals_SOURCES = \
+	tests/unit/check_policyd_approvals.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_approvals_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_approvals_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_replay_SOURCES = \
+	tests/unit/check_policyd_replay.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_replay_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_replay_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_digest_SOURCES = tests/unit/check_policyd_digest.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_digest_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_digest_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 tests_unit_check_policyd_audit_chain_SOURCES = \
 	tests/unit/check_policyd_audit_chain.c $(POLICYD_RIG)
 tests_unit_check_policyd_audit_chain_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

@@ -128,9 +128,6 @@ verdict(unsigned verdict, const char *tool, const char *reason,
 START_TEST(verdicts)
 {
 	verdict(VERDICT_DENY, "exec", "denied_by_policy", "the reason why");
-	verdict(VERDICT_ASK, "exec", "denied_by_policy", "approvals are not");
-	verdict(VERDICT_ALLOW, "asker", "denied_by_policy",
-	    "approvals are not");
 	verdict(VERDICT_INVALID, "exec", "invalid_arguments", "the reason");
 }
 END_TEST

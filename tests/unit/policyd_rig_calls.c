@@ -251,7 +251,7 @@ rig_verdict(struct rig *r, struct rig_call *c, unsigned verdict)
 	enc_str(e, "a command");
 	enc_str(e, "the reason\twhy");
 	enc_str(e, "the next step");
-	if (verdict == VERDICT_ALLOW)
+	if (verdict == VERDICT_ALLOW || verdict == VERDICT_ASK)
 		fd = memfd_sealed("run", "block", 5);
 	rig_send(r->fd[RIG_JUDGE], MSG_VERDICT, e, &fd, fd != -1);
 	if (fd != -1)
