@@ -51,7 +51,8 @@ apid_libapid_a_SOURCES = \
 	apid/text.c apid/text.h \
 	apid/tools.c apid/tools.h \
 	apid/transcript.c apid/transcript.h \
-	apid/values.c apid/values.h
+	apid/values.c apid/values.h \
+	apid/watch.c apid/watch.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(HS_CFLAGS) $(LIBMD_CFLAGS)
 

@@ -21,6 +21,7 @@
 #include "seal.h"
 #include "stream.h"
 #include "values.h"
+#include "watch.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
@@ -185,6 +186,8 @@ answer(struct pending *p, unsigned status, unsigned retry, const char *json,
 	size_t size;
 
 	pending_done(p);
+	if (p->page != NULL)
+		p->page(p->arg, status, json, n);
 	if (p->call != NULL)
 		call_refused(p->call);
 	if (p->conn != NULL) {
@@ -479,6 +482,19 @@ on_secrets_end(void *arg, struct imsg *m)
 	return (imsg_end(m) == -1 ? -1 : values_end(n));
 }
 
+static int
+on_audit_news(void *arg, struct imsg *m)
+{
+	uint64_t sequence;
+
+	(void)arg;
+	sequence = imsg_get_u64(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	watch_news(sequence);
+	return (0);
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -494,10 +510,13 @@ forget_all(const char *reason)
 		if (p->conn != NULL)
 			conn_error_retry(p->conn, API_UNAVAILABLE, 1,
 			    "policyd went away before it answered");
+		if (p->page != NULL)
+			p->page(p->arg, 503, "", 0);
 		if (p->call != NULL)
 			call_refused(p->call);
 		free(p);
 	}
+	watch_over();
 	calls_interrupt();
 	sessions_interrupted();
 }
@@ -530,7 +549,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SECRETS_END,	on_secrets_end },
 	{ MSG_CALL_ASKING,	policy_on_call_asking },
 	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
-	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown }
+	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown },
+	{ MSG_AUDIT_NEWS,	on_audit_news }
 };
 
 static const struct channel_ops ops = {
@@ -590,6 +610,40 @@ policy_peer_gone(uint64_t handle)
 	(void)channel_send(channel, m);
 }
 
+static void
+send_query(uint32_t request, uint64_t handle, enum query_what what,
+    uint64_t cursor, uint32_t most, const char *id)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_QUERY);
+	imsg_put_u32(m, request);
+	imsg_put_u64(m, handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+int
+policy_audit(uint64_t handle, uint64_t after, uint32_t most,
+    policy_page_fn *fn, void *arg)
+{
+	struct pending *p;
+
+	if (channel == NULL)
+		return (-1);
+	if ((p = calloc(1, sizeof(*p))) == NULL)
+		fatal("question");
+	p->request = ++last_request;
+	p->page = fn;
+	p->arg = arg;
+	TAILQ_INSERT_TAIL(&pendings, p, entry);
+	send_query(p->request, handle, QUERY_AUDIT, after, most, "");
+	return (0);
+}
+
 void
 policy_send(struct imsg *m)
 {
@@ -602,20 +656,12 @@ policy_query(struct conn *c, enum query_what what, uint64_t cursor,
     uint32_t most, const char *id, policy_fn *fn, void *arg)
 {
 	struct pending *p;
-	struct imsg *m;
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
 	/* Its lines are hashed as they are, and were cleaned before. */
 	p->clean = what != QUERY_AUDIT;
-	m = imsg_new(MSG_QUERY);
-	imsg_put_u32(m, p->request);
-	imsg_put_u64(m, c->handle);
-	imsg_put_u8(m, (uint8_t)what);
-	imsg_put_u64(m, cursor);
-	imsg_put_u32(m, most);
-	imsg_put_str(m, id);
-	(void)channel_send(channel, m);
+	send_query(p->request, c->handle, what, cursor, most, id);
 }
 
 void
@@ -740,6 +786,26 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	(void)channel_send(channel, m);
 }
 
+/* The beginning of it, for the audit log. */
+static void
+send_shown(uint32_t request, const char *shown)
+{
+	size_t n = strlen(shown);
+	struct imsg *m;
+	int cut = n > SHOWN_MOST;
+
+	if (cut) {
+		n = SHOWN_MOST;
+		while (n > 0 && ((unsigned char)shown[n] & 0xc0) == 0x80)
+			n--;
+	}
+	m = imsg_new(MSG_SHOWN);
+	imsg_put_u32(m, request);
+	imsg_put_u8(m, (uint8_t)cut);
+	imsg_put_bytes(m, shown, n);
+	(void)channel_send(channel, m);
+}
+
 int
 policy_ask(struct conn *c, struct call *call, const char *session,
     const struct request *q, int fds[4])
@@ -755,6 +821,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 		return (-1);
 	}
 	p->call = call;
+	send_shown(p->request, q->shown);
 	m = imsg_new(session != NULL ? MSG_ASK : MSG_ASK_ONCE);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);

@@ -50,6 +50,15 @@ void	policy_end_named(struct conn *, const char *name, policy_fn *,
 void	policy_tools(struct conn *, const char *session, const char *preset,
 	    policy_fn *, void *arg);
 
+/*
+ * A page of the audit log for a handle, with no connection held: fn is told
+ * once, whatever came (503 where policyd went away).  -1 if it can't be asked.
+ */
+typedef void policy_page_fn(void *arg, unsigned status, const char *json,
+	    size_t n);
+int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
+	    policy_page_fn *, void *arg);
+
 /* what: MANAGE_* */
 /* What is kept of a call; fd is taken over. */
 void	policy_transcript(uint64_t handle, const char *call,

@@ -19,6 +19,7 @@ struct pending {
 	void		*arg;
 	struct call	*call;		/* of an ASK */
 	int		 clean;		/* secrets go from the answer */
+	policy_page_fn	*page;		/* is told, whatever comes */
 };
 
 /* Holds the connection; NULL after answering. */

@@ -20,6 +20,7 @@ static const char *const putting[] = {
 	"expect", "parents", "timeout_ms", NULL
 };
 static const char *const feeding[] = { "eof", NULL };
+static const char *const watching[] = { "after", "event", NULL };
 
 static const struct route routes[] = {
 	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
@@ -95,7 +96,9 @@ static const struct route routes[] = {
 	{ "POST", "/v1/calls/{c}/resize", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_call_resize },
 	{ "POST", "/mcp", ON_AGENT, BODY_ANY, 0, NULL, route_mcp_post },
-	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete }
+	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete },
+	{ "GET", "/v1/events", ON_OPERATOR, BODY_NONE, 0, watching,
+	    route_events }
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 

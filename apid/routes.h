@@ -78,5 +78,6 @@ void	route_approvals(struct conn *);
 void	route_approval_get(struct conn *);
 void	route_approval_decide(struct conn *);
 void	route_approval_revoke(struct conn *);
+void	route_events(struct conn *);	/* watch.c */
 
 #endif

@@ -128,7 +128,11 @@ ROW(APPROVALS_HOST, "approvals-host", SCOPE_HOST, UNIT_COUNT,		\
 ROW(APPROVAL_SIZE, "approval-size", SCOPE_HOST, UNIT_BYTES,		\
     MIB(1), KIB(4), MIB(4), "arguments and input that an approval shows") \
 ROW(SELF_APPROVAL, "self-approval", SCOPE_HOST, UNIT_SWITCH,		\
-    0, 0, 1, "whether who asked may decide")
+    0, 0, 1, "whether who asked may decide")	\
+ROW(AUDIT_FILE,	"audit-file",	SCOPE_HOST, UNIT_BYTES,			\
+    MIB(256), KIB(64), GIB(64), "a file of the audit log; then a new one") \
+ROW(HOOK_TIMEOUT, "hook-timeout", SCOPE_HOST, UNIT_MS,			\
+    15000, 1000, 60000, "a hook's time; then the call is denied")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

@@ -270,7 +270,14 @@ ROW(DECIDE,	CH_OPERATOR, DIR_UP, 45, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* APPROVAL_SHOWN u32 request, u8 flags (SHOWN_F_*), S JSON ("" if it is in	\
  *   the last memfd): QUERY_APPROVAL of one that is pending; the arguments	\
  *   [, explanation][, input][, JSON] */					\
-ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)
+ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)	\
+/* ---- the audit log -------------------------------------------------- */ \
+/* AUDIT_NEWS u64 sequence: there is more on the disk than the last	\
+ *   QUERY_AUDIT was told of; once, until it is asked again */		\
+ROW(AUDIT_NEWS,	CH_OPERATOR, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SHOWN u32 request, u8 cut, S its arguments without secrets, at most	\
+ *   SHOWN_MOST bytes: just before the ASK or ASK_ONCE of that number */	\
+ROW(SHOWN,	CH_AGENT, DIR_UP, 5, 1, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -324,6 +331,9 @@ enum {
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
+
+/* SHOWN: of the text, which the record of the call in the audit log has. */
+#define SHOWN_MOST		2048
 
 /* SECRET_SET: what to do; SECRET: how much a message holds */
 enum { SECRET_ADD = 1, SECRET_DELETE = 2 };

@@ -117,6 +117,10 @@ slice_free(struct slice *s)
 		free(s->listens[i].path);
 		free(s->listens[i].group);
 	}
+	for (i = 0; i < s->nhooks; i++) {
+		where_free(&s->hooks[i].where);
+		free(s->hooks[i].path);
+	}
 	for (i = 0; i < s->nfiles; i++) {
 		free(s->files[i].name);
 		if (s->files[i].fd != -1)
@@ -128,6 +132,7 @@ slice_free(struct slice *s)
 	free(s->operators);
 	free(s->presets);
 	free(s->listens);
+	free(s->hooks);
 	free(s->files);
 	free(s->instance);
 	free(s->state);
@@ -288,6 +293,18 @@ static void
 put_log(struct enc *e, const struct slice *s)
 {
 	enc_u8(e, s->verbose == 1);
+}
+
+static void
+put_hooks(struct enc *e, const struct slice *s)
+{
+	size_t i;
+
+	enc_u32(e, (uint32_t)s->nhooks);
+	for (i = 0; i < s->nhooks; i++) {
+		put_where(e, &s->hooks[i].where);
+		enc_str(e, s->hooks[i].name);
+	}
 }
 
 /* ---- decoding: every list bounded, every number checked ---- */
@@ -508,6 +525,20 @@ get_log(struct dec *d, struct slice *s)
 	s->verbose = dec_u8(d) != 0;
 }
 
+static void
+get_hooks(struct dec *d, struct slice *s)
+{
+	size_t i;
+
+	s->hooks = get_list(d, &s->nhooks, sizeof(*s->hooks));
+	if (s->nhooks > HOOKS_MAX)
+		d->error = 1;
+	for (i = 0; i < s->nhooks && !d->error; i++) {
+		get_where(d, &s->hooks[i].where);
+		dec_str(d, s->hooks[i].name, sizeof(s->hooks[i].name));
+	}
+}
+
 static const struct {
 	unsigned	 bit;
 	void		(*put)(struct enc *, const struct slice *);
@@ -521,7 +552,8 @@ static const struct {
 	{ SLICE_PRESETS,	put_presets,	get_presets },
 	{ SLICE_LISTENS,	put_listens,	get_listens },
 	{ SLICE_ENV,		put_env,	get_env },
-	{ SLICE_LOG,		put_log,	get_log }
+	{ SLICE_LOG,		put_log,	get_log },
+	{ SLICE_HOOKS,		put_hooks,	get_hooks }
 };
 
 #define NSECTIONS	(sizeof(sections) / sizeof(sections[0]))

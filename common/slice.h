@@ -81,6 +81,14 @@ struct cf_preset {
 	uint64_t	 hourly;	/* 0: the limit's */
 };
 
+/* A program that may refuse a call. */
+struct cf_hook {
+	struct where	 where;
+	char		 name[NAME_BYTES_MAX];
+	char		*path;		/* as written; the parser's alone */
+};
+#define HOOKS_MAX	16
+
 enum cf_plane { PLANE_AGENT = 1, PLANE_OPERATOR };
 
 struct cf_listen {
@@ -94,7 +102,7 @@ struct cf_listen {
 
 /* A file that supervisord opened for this process; fd -1 once claimed. */
 struct cf_file {
-	char		*name;		/* "listen", "tool/bash", "maker" */
+	char		*name;		/* "listen", "tool/bash", "hook/x" */
 	int		 fd;
 };
 
@@ -115,6 +123,7 @@ struct slice {
 	struct cf_operator *operators;	size_t noperators;
 	struct cf_preset *presets;	size_t npresets;
 	struct cf_listen *listens;	size_t nlistens;
+	struct cf_hook	*hooks;		size_t nhooks;
 	struct cf_file	*files;		size_t nfiles;
 
 	/* Set by slice_bad. */
@@ -132,6 +141,7 @@ struct slice {
 #define SLICE_LISTENS	0x040
 #define SLICE_ENV	0x080	/* env_allow, coerce */
 #define SLICE_LOG	0x100	/* verbose */
+#define SLICE_HOOKS	0x400
 
 #define SLICE_MAX	(4 * 1024 * 1024)	/* bytes, encoded */
 

@@ -36,6 +36,11 @@ struct options {
 	uint32_t	 most;		/* rows of a list, 0: the command's */
 	int64_t		 older_than;	/* seconds, -1: none given */
 	int		 dry_run;
+	const char	*since;		/* of the audit log; NULL: none */
+	const char	*until;
+	const char	*anchors;	/* a file, or "-" */
+	const char	*anchor[8];	/* SEQUENCE:HASH */
+	unsigned	 nanchor;
 	int		 failure;	/* exit status where Myelin fails */
 };
 

@@ -3,8 +3,11 @@
 
 noinst_LIBRARIES += myelinctl/libmyelinctl.a
 myelinctl_libmyelinctl_a_SOURCES = \
+	myelinctl/anchors.c myelinctl/anchors.h \
 	myelinctl/api.c myelinctl/api.h \
-	myelinctl/audit.c \
+	myelinctl/audit.c myelinctl/audit.h \
+	myelinctl/audit_export.c \
+	myelinctl/audit_verify.c \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \

@@ -73,7 +73,9 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
-	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E' };
+	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E',
+	LONG_SINCE = '1', LONG_UNTIL = '2', LONG_ANCHOR = '3',
+	LONG_ANCHORS = '4' };
 
 struct option_row {
 	int		 letter;
@@ -299,6 +301,37 @@ set_library(struct options *o, const char *value)
 	return (0);
 }
 
+static int
+set_since(struct options *o, const char *value)
+{
+	o->since = value;
+	return (0);
+}
+
+static int
+set_until(struct options *o, const char *value)
+{
+	o->until = value;
+	return (0);
+}
+
+static int
+set_anchor(struct options *o, const char *value)
+{
+	if (o->nanchor == NITEMS(o->anchor))
+		return (usage_error(o, "--anchor: more than %zu; --anchors "
+		    "reads any number", NITEMS(o->anchor)));
+	o->anchor[o->nanchor++] = value;
+	return (0);
+}
+
+static int
+set_anchors(struct options *o, const char *value)
+{
+	o->anchors = value;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -330,6 +363,14 @@ static const struct option_row option_rows[] = {
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
 	    set_recursive },
+	{ LONG_SINCE, 0, "since", "WHEN", "from this record, or time, on",
+	    set_since },
+	{ LONG_UNTIL, 0, "until", "WHEN", "up to this record, or time",
+	    set_until },
+	{ LONG_ANCHOR, 0, "anchor", "N:HASH", "record N must have this hash",
+	    set_anchor },
+	{ LONG_ANCHORS, 0, "anchors", "FILE", "the same of all anchors in "
+	    "the journal's lines", set_anchors },
 };
 
 /* The letters stand for rows of option_rows. */
@@ -365,8 +406,9 @@ static const struct command commands[] = {
 	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
 	    "register values that output must not show (operators)",
 	    cmd_secrets },
-	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
-	    "read the audit log (operators)", cmd_audit },
+	{ "audit", "sjnf1234", 0, EXIT_FAILED,
+	    "verify [DIR | FILE ...] | tail | export [FILE]",
+	    "check, read or copy the audit log (operators)", cmd_audit },
 	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "

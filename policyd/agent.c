@@ -27,6 +27,7 @@ static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
 static int	on_stop(void *, struct imsg *);
 static int	on_transcript(void *, struct imsg *);
+static int	on_shown(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -44,6 +45,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_OPEN_NAMED,	named_on_open },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
+	{ MSG_SHOWN,		on_shown },
 };
 
 const struct channel_ops agent_ops = {
@@ -233,6 +235,37 @@ ask_alone(struct api *api, struct call *c, const struct asked *a,
 	return (ask_checks(c, a, r));
 }
 
+/*
+ * What the audit log is to have of the arguments of the ASK that comes next.
+ * It is apid's word, as the digest is ours: nothing is decided by it.
+ */
+static struct {
+	uint32_t	 request;
+	uint8_t		 cut;
+	char		 text[SHOWN_MOST + 1];
+} shown;
+
+static int
+on_shown(void *arg, struct imsg *m)
+{
+	(void)arg;
+	shown.request = imsg_get_u32(m);
+	shown.cut = imsg_get_u8(m);
+	get_words(m, shown.text, sizeof(shown.text));
+	return (imsg_end(m) == -1 || shown.cut > 1 ? -1 : 0);
+}
+
+static void
+ask_shown(struct call *c, uint32_t request)
+{
+	if (shown.request == request && shown.text[0] != '\0') {
+		if ((c->shown = strdup(shown.text)) == NULL)
+			fatal("call");
+		c->shown_cut = shown.cut;
+	}
+	shown.text[0] = '\0';
+}
+
 static int
 ask(struct api *api, struct imsg *m, const struct asked *a,
     int (*checks)(struct api *, struct call *, const struct asked *,
@@ -245,6 +278,7 @@ ask(struct api *api, struct imsg *m, const struct asked *a,
 	c->in = a->in;
 	c->to = reply_to(api, a->request);
 	c->handle = a->handle;
+	ask_shown(c, a->request);
 	if (claim_fds(m, a, c) == -1) {
 		call_free(c);
 		return (-1);

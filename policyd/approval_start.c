@@ -8,6 +8,7 @@
 #include "approval.h"
 #include "call.h"
 #include "call_list.h"
+#include "hook.h"
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
@@ -153,6 +154,9 @@ same(const struct call *c, const struct judgement *j, struct refusal *r)
 		    "strictly than when it was asked for"));
 	if (!terms_same(c, r))
 		return (-1);
+	if (hooks_count() > 0 && c->hooked != hooks_set())
+		return (refuse(r, 403, "forbidden", "there are other hooks "
+		    "than those that it passed"));
 	if (approval_digests(c, digest, NULL, NULL) == -1 ||
 	    memcmp(digest, c->approval->digest, sizeof(digest)) != 0)
 		return (refuse(r, 403, "forbidden", "what would run is not "

@@ -12,6 +12,7 @@
 #include "call_list.h"
 #include "codec.h"
 #include "dry.h"
+#include "hook.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -59,7 +60,7 @@ call_admit(struct call *c, struct refusal *r)
 	const struct cf_preset *own;
 	uint32_t wait;
 
-	if (sync_full())
+	if (sync_full() && !WITHOUT(audit_full))
 		return (refuse_later(r, 503, "unavailable", 5,
 		    "store_full: Myelin's disk is full, and a call that can "
 		    "not be recorded is not run"));
@@ -177,14 +178,19 @@ call_record(struct call *c)
 	if (c->session != NULL)
 		strlcpy(row->session, c->session->row.id,
 		    sizeof(row->session));
-	audit_append("call.asked", json_pack("{s:s,s:o,s:s,s:s,s:o,s:s}",
+	audit_append("call.asked", json_pack(
+	    "{s:s,s:o,s:s,s:s,s:o,s:s,s:o,s:b}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron, "principal", c->who,
-	    "tool", json_text(row->tool), "arguments_sha256", c->digest));
+	    "tool", json_text(row->tool), "arguments_sha256", c->digest,
+	    "arguments", json_text_or_null(c->shown),
+	    "arguments_cut", c->shown_cut));
+	free(c->shown);
+	c->shown = NULL;
 	sync_soon();
-	if (audit_flush() == -1 || (c->key.keyed ?
+	if ((audit_flush() == -1 || (c->key.keyed ?
 	    store_call_add_keyed(row, c->key.key, c->key.same) :
-	    store_call_add(row)) == -1) {
+	    store_call_add(row)) == -1) && !WITHOUT(audit_full)) {
 		audit_append("call.refused", json_pack("{s:s,s:s}",
 		    "call", row->id, "reason", "store_full"));
 		sync_failed();
@@ -343,6 +349,17 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 		    "not be recorded, and so nothing is run", NULL);
 		return;
 	}
+	/* Behind the rules, and before anyone is asked. */
+	if (hooks_count() > 0 && (c->judged.verdict == VERDICT_ALLOW ||
+	    c->judged.verdict == VERDICT_ASK) && !WITHOUT(hooks))
+		hook_begin(c);
+	else
+		call_hooked(c);
+}
+
+void
+call_hooked(struct call *c)
+{
 	switch (c->judged.verdict) {
 	case VERDICT_ALLOW:
 		call_grant(c);

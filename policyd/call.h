@@ -23,6 +23,7 @@
 #include "store.h"
 
 struct approval;
+struct hook_run;
 struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
@@ -30,6 +31,7 @@ struct session;
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
+	STEP_HOOKS,		/* hooks look at it */
 	STEP_ASKING,		/* its neuron is made, to know the workspace */
 	STEP_AWAITING,		/* a person, or a slot once allowed */
 	STEP_AGAIN,		/* allowed, and judged once more */
@@ -79,11 +81,15 @@ struct call {
 	uint8_t		 dry_run;	/* only its verdict is wanted */
 	unsigned	 signals;	/* that were sent to it */
 	int		 slot;		/* it is one of its neuron's */
+	struct hook_run	*hook;		/* that looks at it, or NULL */
+	uint64_t	 hooked;	/* the set of hooks that let it pass */
 	struct approval	*approval;	/* NULL: none, or let go */
 	char		 approved[ID_SIZE];	/* its id, or "" */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct call_key	 key;
+	char		*shown;		/* of them, without secrets; or NULL */
+	uint8_t		 shown_cut;
 	struct judgement judged;	/* verdict 0: not yet */
 	const char	*denied_by;	/* a layer; NULL: judged */
 	unsigned	 judgings;	/* times that judged was asked */
@@ -122,6 +128,8 @@ struct call *call_waiting_with(const struct call_key *);
 /* The fds become the call's; -1 for one that was not sent. */
 void	call_judged(struct call *, const struct judgement *, int run_fd,
 	    int explanation_fd);
+/* The hooks have let it pass, or one of them has denied it. */
+void	call_hooked(struct call *);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */

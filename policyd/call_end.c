@@ -11,6 +11,7 @@
 #include "call_list.h"
 #include "drain.h"
 #include "dry.h"
+#include "hook.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -72,6 +73,7 @@ call_free(struct call *c)
 	struct neuron *n = c->neuron;
 	int i;
 
+	hook_over(c);
 	neuron_unask(&c->wait);
 	if (c->row.id[0] != '\0') {
 		RB_REMOVE(call_ids, &ids, c);
@@ -92,6 +94,7 @@ call_free(struct call *c)
 	}
 	ident_put(c->ident);
 	free(c->build);
+	free(c->shown);
 	free(c);
 	if (count == 0)
 		drain_idle();
@@ -290,6 +293,7 @@ call_stop(struct call *c, enum end_cause cause)
 		call_free(c);
 		break;
 	case STEP_JUDGING:
+	case STEP_HOOKS:
 	case STEP_ASKING:
 	case STEP_AWAITING:
 	case STEP_AGAIN:

@@ -46,10 +46,13 @@ dry_profile(const struct call *c)
 static int
 dry_record(struct call *c)
 {
-	audit_append("call.asked", json_pack("{s:s,s:o,s:n,s:s,s:o,s:s,s:b}",
+	audit_append("call.asked", json_pack(
+	    "{s:s,s:o,s:n,s:s,s:o,s:s,s:o,s:b,s:b}",
 	    "call", c->row.id, "session", json_text_or_null(c->row.session),
 	    "neuron", "principal", c->who, "tool", json_text(c->row.tool),
-	    "arguments_sha256", c->digest, "dry_run", 1));
+	    "arguments_sha256", c->digest,
+	    "arguments", json_text_or_null(c->shown),
+	    "arguments_cut", c->shown_cut, "dry_run", 1));
 	sync_soon();
 	if (audit_flush() == 0)
 		return (0);

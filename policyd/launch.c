@@ -1,8 +1,10 @@
 /* The channel to neurond. */
 
 #include <string.h>
+#include <unistd.h>
 
 #include "call.h"
+#include "hook.h"
 #include "launch.h"
 #include "neuron.h"
 #include "policyd.h"
@@ -146,6 +148,29 @@ launch_call(struct call *c)
 }
 
 int
+launch_run(const char *neuron, const char *id, uint32_t timeout,
+    const int fds[4])
+{
+	struct imsg *m;
+	int i;
+
+	if (!launch_up()) {
+		for (i = 0; i < 4; i++)
+			close(fds[i]);
+		return (-1);
+	}
+	m = launch_new(MSG_LAUNCH);
+	imsg_put_u32(m, timeout);
+	imsg_put_u8(m, STDIN_INLINE);
+	imsg_put_str(m, neuron);
+	imsg_put_str(m, id);
+	imsg_put_str(m, "");
+	for (i = 0; i < 4; i++)
+		imsg_put_fd(m, fds[i]);
+	return (channel_send(launch, m));
+}
+
+int
 launch_kill(const char *call, enum end_cause cause)
 {
 	struct imsg *m;
@@ -271,6 +296,8 @@ on_ended(void *arg, struct imsg *m)
 		return (-1);
 	if ((c = call_find(id)) != NULL)
 		call_ended(c, &end);
+	else
+		hook_ended(id, &end);
 	return (0);
 }
 

@@ -8,6 +8,8 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/approval_decide.c policyd/approval_digest.c \
 	policyd/approval_query.c policyd/approval_start.c \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
+	policyd/audit_files.c policyd/audit_files.h \
+	policyd/audit_news.c policyd/audit_news.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
@@ -15,6 +17,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
 	policyd/dry.c policyd/dry.h \
+	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
 	policyd/idempotent.c policyd/idempotent.h \
 	policyd/launch.c policyd/launch.h \

@@ -15,6 +15,7 @@
 #include "api.h"
 #include "approval.h"
 #include "audit.h"
+#include "audit_news.h"
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
@@ -68,6 +69,7 @@ do_chores(int fd, short what, void *arg)
 	kept_expire();
 	prune_chores();
 	idempotent_sweep();
+	audit_news_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -272,6 +274,7 @@ policyd_stop(void)
 	audit_append("service.stopped", NULL);
 	if (sync_now() == -1)
 		log_warnx("the last records are not on the disk");
+	audit_news_end();
 	sync_end();
 	event_free(chores);
 	chores = NULL;

@@ -7,6 +7,7 @@
 
 #include "approval.h"
 #include "audit.h"
+#include "audit_news.h"
 #include "call.h"
 #include "conf.h"
 #include "drain.h"
@@ -162,7 +163,8 @@ query_audit(const struct query *q, struct refusal *r)
 	}
 	audit_head(&head);
 	next = last != 0 ? json_integer((json_int_t)last) : json_null();
-	return (json_pack("{s:o,s:o,s:{s:I,s:s}}", "lines", lines,
+	audit_news_asked();
+	return (json_pack("{s:o,s:o,s:{s:I,s:s,s:I}}", "lines", lines,
 	    "next", next, "head", "sequence", (json_int_t)head.sequence,
-	    "hash", head.hash));
+	    "hash", head.hash, "synced", (json_int_t)audit_news_last()));
 }

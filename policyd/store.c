@@ -81,13 +81,14 @@ static const char *const sql[STMT_COUNT] = {
 	    "(?1,?2,?3,?4,?5,?6)",
 	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
 	[STMT_IDEMPOTENT] = "SELECT k.same, c.id FROM idempotent k JOIN "
-	    "calls c ON c.serial = k.serial WHERE k.key = ?1 AND (c.ended = 0 OR "
-	    "c.ended >= ?2)",
+	    "calls c ON c.serial = k.serial WHERE k.key = ?1 AND "
+	    "(c.ended = 0 OR c.ended >= ?2)",
 	[STMT_IDEMPOTENT_ADD] = "INSERT OR REPLACE INTO idempotent VALUES "
 	    "(?1,?2,?3)",
 	[STMT_IDEMPOTENT_TRIM] = "DELETE FROM idempotent WHERE key IN "
 	    "(SELECT k.key FROM idempotent k LEFT JOIN calls c ON "
-	    "c.serial = k.serial WHERE c.serial IS NULL OR (c.ended > 0 AND c.ended < ?1) LIMIT 2000)",
+	    "c.serial = k.serial WHERE c.serial IS NULL OR "
+	    "(c.ended > 0 AND c.ended < ?1) LIMIT 2000)",
 	[STMT_APPROVAL_ADD] = "INSERT INTO approvals VALUES (?1,?2,?3,?4,?5,"
 	    "?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,"
 	    "?22,?23,?24,?25,?26,?27,?28)",

@@ -94,6 +94,8 @@ void	set_cgroup(struct parser *, struct pos, const char *);
 void	set_log(struct parser *, struct pos, const char *);
 void	set_limit(struct parser *, struct pos, int limit, const char *);
 void	set_tool(struct parser *, struct pos, const char *path);
+void	set_hook(struct parser *, struct pos, const char *name,
+	    const char *path);
 void	set_tool_input(struct parser *, struct pos, const char *);
 void	set_environment(struct parser *, struct pos, const struct strings *);
 

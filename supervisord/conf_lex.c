@@ -50,6 +50,7 @@ static const struct keyword keywords[] = {
 	{ "egress",		EGRESS },
 	{ "environment",	ENVIRONMENT },
 	{ "group",		GROUP },
+	{ "hook",		HOOK },
 	{ "include",		INCLUDE },
 	{ "instance",		INSTANCE },
 	{ "listen",		LISTEN },

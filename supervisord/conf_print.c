@@ -226,6 +226,11 @@ print_tools(FILE *f, const struct conf *conf)
 		print_word(f, "tool", conf->tools[i].path);
 		(void)putc('\n', f);
 	}
+	for (i = 0; i < conf->slice->nhooks; i++) {
+		print_word(f, "hook", conf->slice->hooks[i].name);
+		print_word(f, "", conf->slice->hooks[i].path);
+		(void)putc('\n', f);
+	}
 }
 
 void

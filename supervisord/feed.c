@@ -293,6 +293,11 @@ feed_close(struct feed *f)
 		(void)close(f->tools[i].fd);
 	}
 	free(f->tools);
+	for (i = 0; i < f->nhooks; i++) {
+		free(f->hooks[i].name);
+		(void)close(f->hooks[i].fd);
+	}
+	free(f->hooks);
 	for (i = 0; i < CHILD_COUNT; i++) {
 		if (f->slices[i] != -1)
 			(void)close(f->slices[i]);
@@ -431,6 +436,11 @@ send_files(struct sending *s)
 		    f->tools[i].name);
 		send_file(s, name, reopen(f->tools[i].fd));
 	}
+	for (i = 0; i < f->nhooks && (c->spec->files & FILES_HOOKS); i++) {
+		(void)snprintf(name, sizeof(name), "hook/%s",
+		    f->hooks[i].name);
+		send_file(s, name, reopen(f->hooks[i].fd));
+	}
 	if (c->spec->files & FILES_HELPERS) {
 		send_file(s, "maker", reopen(c->sv->maker));
 		send_file(s, "spawner", reopen(c->sv->spawner));
@@ -453,6 +463,8 @@ count_files(const struct child *c, const struct feed *f)
 		n++;
 	if (c->spec->files & FILES_TOOLS)
 		n += (uint32_t)f->ntools;
+	if (c->spec->files & FILES_HOOKS)
+		n += (uint32_t)f->nhooks;
 	if (c->spec->files & FILES_HELPERS)
 		n += c->sv->uids.fd != -1 ? 4 : 3;
 	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)

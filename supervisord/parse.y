@@ -52,7 +52,8 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token <num> LIMIT	"a limit"
 %token ALLOW "allow" ANY "any" API "api" ASK "ask" CAP "cap"
 %token CGROUP "cgroup" DENY "deny" EGRESS "egress"
-%token ENVIRONMENT "environment" GROUP "group" INCLUDE "include"
+%token ENVIRONMENT "environment" GROUP "group" HOOK "hook"
+%token INCLUDE "include"
 %token INSTANCE "instance" LISTEN "listen" LOG "log" MAY "may" MODE "mode"
 %token OPERATOR "operator" OWNER "owner" PARENT "parent" PRESET "preset"
 %token PRINCIPAL "principal" PRIVATE "private" PROFILE "profile"
@@ -124,6 +125,11 @@ entry		: %empty
 		| TOOL STRING {
 			set_tool(ps, @1, $2);
 			free($2);
+		}
+		| HOOK STRING STRING {
+			set_hook(ps, @1, $2, $3);
+			free($2);
+			free($3);
 		}
 		| TOOL_INPUT STRING {
 			set_tool_input(ps, @1, $2);

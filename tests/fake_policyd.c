@@ -149,7 +149,8 @@ on_query(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1)
 		return (-1);
 	if (what == QUERY_AUDIT) {
-		snprintf(text, sizeof(text), "{\"lines\":[],\"next\":%llu}",
+		snprintf(text, sizeof(text), "{\"lines\":[],\"next\":%llu,"
+		    "\"head\":{\"synced\":0}}",
 		    (unsigned long long)cursor);
 		reply(request, 200, 0, text);
 	} else if (canned(what) != NULL)
@@ -564,7 +565,8 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_TRANSCRIPT,	on_transcript },
 	{ MSG_OPEN_NAMED,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
-	{ MSG_TOOLS_FOR,	on_tools_for }
+	{ MSG_TOOLS_FOR,	on_tools_for },
+	{ MSG_SHOWN,		nothing }
 };
 
 /* Sent what can't be right: apid closes the channel. */

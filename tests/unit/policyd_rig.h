@@ -87,6 +87,9 @@ void	rig_send(int fd, unsigned type, struct enc *, const int *fds,
 	    unsigned nfds);
 /* What the last SESSION_OVER said; rig_recv passes it over. */
 extern char	rig_over[ID_SIZE], rig_over_reason[32];
+/* How often AUDIT_NEWS came, and what it said; rig_recv passes it over. */
+extern unsigned	rig_news;
+extern uint64_t	rig_news_last;
 /* 1 and a message, 0 if none came in time, -1 if the channel is closed. */
 int	rig_recv(int fd, int ms, struct got *);
 /* The next message, which must be of this type; the test fails if not. */

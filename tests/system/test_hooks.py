@@ -1,0 +1,288 @@
+"""Hooks: programs that may refuse a call, before anyone is asked."""
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import BUILD, CONFIG, MYELIND, Instance, wait_for
+from test_reload import audit, reload
+
+PASS = "#!/bin/sh\ncat >/dev/null\n"
+# What it is told, on its standard error, to be found in the reason.
+LOOK = """#!/usr/bin/python3
+import json, os, sys
+call = json.load(sys.stdin)
+command = call["arguments"]["args"].get("command", "")
+if "forbidden" in command:
+    print("no \\x1b[31m%s here\\nnot %s" % (
+        call["tool"], call["principal"]), file=sys.stderr)
+    sys.exit(3)
+if "look" in command:
+    print("ignored")
+    call.pop("arguments")
+    json.dump(call, sys.stderr)
+    sys.exit(1)
+"""
+INSIDE = """#!/bin/bash
+read -r call
+case $call in *inside*) ;; *) exit 0 ;; esac
+{
+id -u; pwd
+ls /proc/self/fd | tr '\\n' ' '
+ls -A "$PWD" | wc -l
+ls /sys/class/net 2>/dev/null
+(exec 9<>/dev/tcp/127.0.0.1/1) 2>/dev/null && echo connected
+[ -e /srv/marker ] && echo marker
+grep -c . /proc/net/dev
+env | grep -c ^MYELIN_SESSION
+} >&2
+exit 1
+"""
+
+
+class Hooks(unittest.TestCase):
+    maxDiff = None
+
+    def instance(self, *programs, extra=""):
+        """An instance with these hooks, a text or the path of a program."""
+        i = Instance(start=False)
+        self.addCleanup(i.stop)
+        lines = []
+        os.mkdir(os.path.join(i.dir, "hooks"))
+        for n, text in enumerate(programs):
+            path = os.path.join(i.dir, "hooks", "h%d" % n)
+            if text.startswith("/"):
+                shutil.copy(text, path)
+            else:
+                self.write(path, text)
+            lines.append('hook "h%d" "%s"\n' % (n, path))
+        self.config = CONFIG + "".join(lines) + extra
+        i.configure(self.config)
+        i.start()
+        return i
+
+    def write(self, path, text):
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, 0o755)
+
+    def denied(self, result, words):
+        self.assertEqual((result["state"], result["reason"]),
+                         ("failed", "denied_by_policy"), result)
+        self.assertIn(words, json.dumps(result["denials"]))
+        self.assertEqual(result["denials"][0]["layer"], "hook")
+
+    def test_pass_and_deny(self):
+        """Exit 0 passes; else standard error is the reason, as characters."""
+        i = self.instance(PASS, LOOK)
+        self.assertEqual(i.bash("echo fine")["stdout"], "fine\n")
+        r = i.bash("echo forbidden")
+        self.denied(r, "no  [31mbash here not uid:0")
+        self.assertEqual(r["denials"][0]["rule"], 'hook "h1"')
+        self.assertIn("ask for something else", r["denials"][0]["next"])
+        self.assertEqual(r["stdout"], "")
+        events = [(e["event"], e["hook"]) for e in sorted(
+            audit(i, "hook.passed") + audit(i, "hook.denied"),
+            key=lambda e: e["seq"])]
+        self.assertEqual(events, [
+            ("hook.passed", "h0"), ("hook.passed", "h1"),
+            ("hook.passed", "h0"), ("hook.denied", "h1")])
+        # what it is told of the call
+        told = json.loads(json.loads(json.dumps(
+            i.bash("true look")["denials"][0]["what"])).partition("{")[2]
+            .join(["{", ""]))
+        self.assertEqual(told["tool"], "bash")
+        self.assertEqual(told["principal"], "uid:0")
+        self.assertEqual(told["verdict"], "allow")
+        self.assertEqual(told["workspace"], None)
+        self.assertEqual(told["stdin"], "none")
+        self.assertTrue(told["call"].startswith("c-"))
+        # nothing of a hook's neuron is left
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+
+    def test_arguments_are_the_bytes(self):
+        i = self.instance("#!/bin/sh\nsha256sum >&2; exit 1\n")
+        text = "echo \u00e9 'x' \"$HOME\" " + "y" * 5000
+        r = i.bash(text)
+        self.denied(r, "  -")
+        self.assertEqual(r["state"], "failed")
+
+    def test_in_a_session(self):
+        """The call of a session, which goes on; one hook's neuron is not
+        the next one's."""
+        i = self.instance("#!/bin/sh\ncat > x\n[ $(ls | wc -l) = 1 ]\n")
+        session = i.session()
+        for n in range(3):
+            r = i.bash("echo %d > kept; cat kept; ls" % n, session=session)
+            self.assertEqual(r["stdout"], "%d\nkept\n" % n)
+        status, body = i.get("/v1/neurons")
+        self.assertEqual(len(body["neurons"]), 1)
+
+    def test_inside(self):
+        """A neuron of its own: no workspace, no network, nobody's fds."""
+        i = self.instance(INSIDE)
+        with open(os.path.join(i.dir, "marker"), "w"):
+            pass
+        self.assertEqual(i.bash("echo out")["stdout"], "out\n")
+        r = i.bash("echo inside")
+        self.denied(r, "/home/agent")
+        words = r["denials"][0]["what"].split()
+        self.assertNotIn("connected", words)
+        self.assertNotIn("0", words[:1])
+        # 0, 1, 2, its own program, and what ls has open of the directory
+        self.assertEqual([w for w in words if w.isdigit()][1:6],
+                         ["0", "1", "2", "255", "3"]
+                         if "255" in words else ["0", "1", "2", "3", "4"])
+        self.assertFalse({"eth0", "marker"} & set(words), words)
+
+    def test_programs_and_not(self):
+        """A binary is executed as it is; what can't be executed denies."""
+        i = self.instance(shutil.which("true"))
+        self.assertEqual(i.bash("echo on")["stdout"], "on\n")
+        i = self.instance(shutil.which("false"))
+        self.denied(i.bash("echo on"), "exited with code 1")
+        i = self.instance("no program\n")
+        self.denied(i.bash("echo on"), "could not run")
+        i = self.instance("#!/no/such/interpreter\n")
+        self.denied(i.bash("echo on"), "could not run")
+
+    def test_limits(self):
+        """Its time, what it prints, a signal: each denies."""
+        i = self.instance("#!/bin/sh\nread -r c\ncase $c in\n"
+                          "*slow*) sleep 60 & wait ;;\n"
+                          "*loud*) exec yes 'no and no' >&2 ;;\n"
+                          "*much*) exec yes ;;\n"
+                          "*dead*) kill -9 $$ ;;\nesac\nexit 0\n",
+                          extra="hook-timeout 2s\n")
+        begin = time.monotonic()
+        self.denied(i.bash("true slow"), "hook-timeout, 2000 ms")
+        self.assertLess(time.monotonic() - begin, 10)
+        r = i.bash("true loud")
+        self.denied(r, "SIGPIPE")
+        self.denied(i.bash("true much"), "SIGPIPE")
+        self.denied(i.bash("true dead"), "SIGKILL")
+        self.assertEqual(i.bash("echo on")["stdout"], "on\n")
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+
+    def test_reason_is_cut(self):
+        i = self.instance("#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9; do\n"
+                          "printf '%%0100d\u00e9' $n; done >&2\nexit 1\n"
+                          .replace("%%", "%"))
+        r = i.bash("true")
+        self.denied(r, "0001\u00e9".encode("ascii", "backslashreplace")
+                    .decode().replace("\\xe9", "\\u00e9"))
+        self.assertLessEqual(len(r["denials"][0]["what"].encode()), 512 + 64)
+
+    def test_before_anyone_is_asked(self):
+        """A deny raises no question, and an allow does not skip a hook."""
+        i = self.instance("#!/bin/sh\nread -r c\ncase $c in\n"
+                          "*ruled*) echo ruled out >&2; exit 1 ;; esac\n")
+        ask = "rm -rf /var/tmp/x"
+        status, body = i.request("POST", "/v1/calls", {
+            "tool": "bash", "args": {"command": ask}, "wait_ms": 3000})
+        self.assertEqual((status, body["state"]),
+                         (202, "awaiting_approval"), body)
+        self.assertEqual(len(audit(i, "hook.passed")), 1)
+        i.request("POST", "/v1/calls/%s/cancel" % body["call"])
+        before = len(audit(i, "approval.requested"))
+        self.assertEqual(before, 1)
+        self.denied(i.bash(ask + "/ruled"), "ruled out")
+        self.assertEqual(len(audit(i, "approval.requested")), before)
+
+    def test_cancel_while_it_looks(self):
+        i = self.instance("#!/bin/sh\nsleep 30\n")
+        status, body = i.request("POST", "/v1/calls", {
+            "tool": "bash", "args": {"command": "true"}})
+        self.assertEqual(status, 202)
+        path = "/v1/calls/" + body["call"]
+        wait_for(lambda: i.status()["neurons"]["live"] == 2, 10)
+        i.request("POST", path + "/cancel")
+        status, body = i.get(path + "?wait_ms=5000")
+        self.assertEqual(body["state"], "cancelled")
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+
+    def test_no_neuron_for_it(self):
+        """Where its neuron is over a limit, the call is denied."""
+        i = self.instance(PASS, extra="neurons 1\nneuron-wait 300ms\n")
+        self.denied(i.bash("echo on"), "the limit neurons is 1")
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+
+    def test_neurond_dies(self):
+        i = self.instance("#!/bin/sh\nsleep 30\n")
+        results = []
+        t = threading.Thread(target=lambda: results.append(
+            i.bash("true")))
+        t.start()
+        wait_for(lambda: i.status()["neurons"]["live"] == 2, 10)
+        time.sleep(0.3)
+        os.kill(i.pid("neurond"), 9)
+        t.join(30)
+        self.assertEqual(results[0]["state"], "failed")
+        self.assertEqual(results[0]["stdout"], "")
+
+    def test_reload(self):
+        """Other bytes run only after a reload, and none after none is left."""
+        i = self.instance(PASS)
+        path = os.path.join(i.dir, "hooks", "h0")
+        self.write(path, "#!/bin/sh\necho new >&2\nexit 1\n")
+        self.assertEqual(i.bash("echo on")["stdout"], "on\n")
+        reload(i, self.config)
+        self.denied(i.bash("echo on"), "new")
+        reload(i, self.config + 'hook "h1" "/no/such"\n', result="refused")
+        self.denied(i.bash("echo on"), "new")
+        reload(i, CONFIG)
+        self.assertEqual(i.bash("echo on")["stdout"], "on\n")
+
+    def test_configuration(self):
+        """Who may write a hook may decide: only root may."""
+        where = os.path.join(BUILD, "tests", "hook-%d" % os.getpid())
+        os.mkdir(where)
+        self.addCleanup(shutil.rmtree, where)
+        good = os.path.join(where, "good")
+        self.write(good, PASS)
+        for name, mode, uid, words in (
+                ("plain", 0o644, 0, "not executable"),
+                ("group", 0o775, 0, "writ"), ("other", 0o757, 0, "writ"),
+                ("theirs", 0o755, 12345, "12345")):
+            path = os.path.join(where, name)
+            self.write(path, PASS)
+            os.chmod(path, mode)
+            os.chown(path, uid, 0)
+            self.refused('hook "x" "%s"\n' % path, words)
+        os.symlink(good, os.path.join(where, "link"))
+        self.write(os.path.join(where, "empty"), "")
+        self.refused('hook "x" "%s/empty"\n' % where, "empty")
+        self.refused('hook "x" "%s/gone"\n' % where, "No such file")
+        self.refused('hook "x" "relative"\n', "absolute path")
+        self.refused('hook "x y" "%s"\n' % good, "x y")
+        self.refused('hook "x" "%s"\nhook "x" "%s"\n' % (good, good),
+                     "given already")
+        self.refused("".join('hook "x%d" "%s"\n' % (n, good)
+                             for n in range(17)), "more than 16")
+        os.chmod(where, 0o777)
+        self.refused('hook "x" "%s"\n' % good, where)
+        os.chmod(where, 0o755)
+        self.assertEqual(self.check('hook "x" "%s"\n' % good).returncode, 0)
+
+    def check(self, text):
+        path = os.path.join(BUILD, "tests", "hook-%d.conf" % os.getpid())
+        with open(path, "w") as f:
+            f.write(CONFIG + text)
+        os.chmod(path, 0o600)
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        return subprocess.run(
+            [MYELIND, "-n", "-f", path, "-p", os.path.dirname(path), "-L",
+             BUILD], stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=60)
+
+    def refused(self, text, words):
+        r = self.check(text)
+        self.assertNotEqual(r.returncode, 0, text)
+        self.assertIn(words, r.stderr.decode(), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
