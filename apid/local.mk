@@ -5,6 +5,7 @@ noinst_LIBRARIES += apid/libapid.a
 
 apid_libapid_a_SOURCES = \
 	apid/answer.c \
+	apid/approval.c apid/approval.h \
 	apid/ask.c \
 	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
@@ -30,10 +31,12 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_session.c \
 	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
-	apid/policy.c apid/policy.h \
+	apid/policy.c apid/policy.h apid/policy_internal.h \
+	apid/policy_approval.c \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \
 	apid/ring.c apid/ring.h \
+	apid/route_approvals.c \
 	apid/route_calls.c \
 	apid/route_manage.c \
 	apid/route_query.c \

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "log.h"
 #include "policy.h"
+#include "policy_internal.h"
 #include "proc.h"
 #include "seal.h"
 #include "stream.h"
@@ -22,18 +23,6 @@
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
 #define WORDS_MAX	1024
-
-/* A question under way.  It outlives a client that leaves. */
-struct pending {
-	TAILQ_ENTRY(pending) entry;
-	uint32_t	 request;
-	struct conn	*conn;		/* NULL: gone, or told 503 */
-	unsigned	 ticks;
-	policy_fn	*fn;
-	void		*arg;
-	struct call	*call;		/* of an ASK */
-	int		 clean;		/* secrets go from the answer */
-};
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
 static struct channel	*channel;
@@ -62,7 +51,7 @@ policy_generation(void)
 
 /* ---- questions under way ---- */
 
-static struct pending *
+struct pending *
 pending_new(struct conn *c, policy_fn *fn, void *arg)
 {
 	struct pending *p;
@@ -86,7 +75,7 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 	return (p);
 }
 
-static struct pending *
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;
@@ -98,8 +87,7 @@ pending_find(uint32_t request)
 	return (NULL);
 }
 
-/* Takes it off the list; its connection, if still there, is released. */
-static void
+void
 pending_done(struct pending *p)
 {
 	TAILQ_REMOVE(&pendings, p, entry);
@@ -279,21 +267,21 @@ on_asked(void *arg, struct imsg *m)
 static int
 on_call_judged(void *arg, struct imsg *m)
 {
-	char id[ID_SIZE], class[WORDS_MAX];
-	unsigned verdict, effect;
-	uint32_t marks;
+	char id[ID_SIZE];
+	const uint8_t *json;
 	struct call *call;
+	json_t *verdict;
+	size_t n;
 
 	(void)arg;
-	verdict = imsg_get_u8(m);
-	effect = imsg_get_u8(m);
-	marks = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, class, sizeof(class));
-	if (imsg_end(m) == -1)
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || (verdict = json_loadb((const char *)json, n,
+	    0, NULL)) == NULL)
 		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_judged(call, verdict, effect, marks, class);
+	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
+		call_judged(call, verdict);
+	json_decref(verdict);
 	return (0);
 }
 
@@ -477,7 +465,10 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SEAL_KEY,		on_seal_key },
 	{ MSG_SECRETS,		on_secrets },
 	{ MSG_SECRET,		on_secret },
-	{ MSG_SECRETS_END,	on_secrets_end }
+	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_CALL_ASKING,	policy_on_call_asking },
+	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
+	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown }
 };
 
 static const struct channel_ops ops = {
@@ -534,6 +525,12 @@ policy_peer_gone(uint64_t handle)
 		return;
 	m = imsg_new(MSG_PEER_GONE);
 	imsg_put_u64(m, handle);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_send(struct imsg *m)
+{
 	(void)channel_send(channel, m);
 }
 

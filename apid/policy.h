@@ -78,4 +78,9 @@ void	policy_steer(struct conn *, enum msg_type, uint32_t value,
 /* why: STOP_* */
 void	policy_stop(uint64_t handle, unsigned why, const char *call);
 
+
+/* what: DECIDE_*; the digest is 32 raw bytes. */
+void	policy_decide(struct conn *, unsigned what, const uint8_t digest[32],
+	    const char *approval, const char *reason, policy_fn *, void *arg);
+
 #endif

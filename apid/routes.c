@@ -11,6 +11,9 @@
 
 static const char *const page[] = { "cursor", "limit", NULL };
 static const char *const after_page[] = { "after", "limit", NULL };
+static const char *const state_page[] = {
+	"state", "cursor", "limit", NULL
+};
 static const char *const waiting[] = { "wait_ms", NULL };
 static const char *const fetching[] = { "format", "timeout_ms", NULL };
 static const char *const putting[] = {
@@ -39,6 +42,14 @@ static const struct route routes[] = {
 	    route_secret_add },
 	{ "DELETE", "/v1/secrets/{name}", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_secret_delete },
+	{ "GET", "/v1/approvals", ON_OPERATOR, BODY_NONE, 0, state_page,
+	    route_approvals },
+	{ "GET", "/v1/approvals/{a}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_approval_get },
+	{ "POST", "/v1/approvals/{a}", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_approval_decide },
+	{ "DELETE", "/v1/approvals/{a}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_approval_revoke },
 	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },

@@ -20,7 +20,7 @@ enum route_body {
 
 struct route {
 	const char	*method;
-	const char	*path;		/* "{n}", "{s}", "{c}": an id; "{name}";
+	const char	*path;		/* "{n}", "{s}", "{c}", "{a}": an id; "{name}";
 					 * "{*}": the rest, which may be empty */
 	unsigned	 planes;
 	enum route_body	 body;
@@ -37,7 +37,7 @@ int	route_find(struct conn *);
 /* The methods of the path that was asked for: "GET, POST". */
 const char *route_allow(const struct conn *);
 
-/* Handlers: route_calls.c, route_query.c, route_manage.c, route_secrets.c */
+/* Handlers: route_*.c */
 void	route_call_once(struct conn *);
 void	route_call_session(struct conn *);
 void	route_call_get(struct conn *);
@@ -71,5 +71,9 @@ void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 void	route_session_transcript(struct conn *);
 void	route_prune(struct conn *);
+void	route_approvals(struct conn *);
+void	route_approval_get(struct conn *);
+void	route_approval_decide(struct conn *);
+void	route_approval_revoke(struct conn *);
 
 #endif

@@ -19,6 +19,7 @@ common_libcore_a_SOURCES = \
 	common/sanitize.c common/sanitize.h \
 	common/secret.c common/secret.h common/secret_named.c \
 	common/signals.c common/signals.h \
+	common/visible.c common/visible.h \
 	common/fault.h common/without.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c
@@ -49,7 +50,8 @@ COMMON_TESTS = \
 	tests/unit/check_imsg \
 	tests/unit/check_limits \
 	tests/unit/check_proc_death \
-	tests/unit/check_slice
+	tests/unit/check_slice \
+	tests/unit/check_visible
 check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
 tests_unit_check_codec_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
@@ -67,6 +69,9 @@ tests_unit_check_proc_death_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_slice_SOURCES = tests/unit/check_slice.c tests/unit/unit.h
 tests_unit_check_slice_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_slice_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_visible_SOURCES = tests/unit/check_visible.c tests/unit/unit.h
+tests_unit_check_visible_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_visible_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

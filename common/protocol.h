@@ -150,8 +150,8 @@ ROW(REPLY,	CH_API, DIR_DOWN, 10, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* ASKED u32 request, u32 principal, u64 output kept, u64 output killed,	\
  *   S call, S session: the call exists */				\
 ROW(ASKED,	CH_AGENT, DIR_DOWN, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
-/* CALL_JUDGED u8 verdict, u8 effect, u32 marks, S call, S class */	\
-ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 6, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_JUDGED S call, S JSON: the verdict, as policyd/verdict.h has it */ \
+ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(CALL_STARTED, CH_AGENT, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* CALL_FINISHED S call, S JSON: the call's record without its output */	\
 ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
@@ -160,12 +160,16 @@ ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   limit's), 32 bytes SHA-256 of the declaration, S name */		\
 ROW(TOOL,	CH_JUDGE, DIR_UP, 42, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
 ROW(TOOLS_END,	CH_JUDGE, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_NEW)	\
-/* JUDGE u64 sequence, u8 stdin (STDIN_*), S tool, S workspace ("" for	\
- *   none); arguments */						\
-ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 9, 2, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
+/* JUDGE u64 sequence, u8 stdin (STDIN_*), u8 flags (JUDGE_F_*), S tool,	\
+ *   S workspace ("" for none), S principal, S the session's own rules	\
+ *   (compact JSON, "" for none); arguments */				\
+ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 10, 4, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
 /* VERDICT u64 sequence, u8 verdict (VERDICT_*), u8 effect, u32 marks,	\
- *   S class, S rule, S reason, S next step; the run block */		\
-ROW(VERDICT,	CH_JUDGE, DIR_UP, 14, 4, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+ *   u32 from, u32 to (bytes of the judged text; both 0: none), u8 flags	\
+ *   (VERDICT_F_*), S class, S rule, S where ("FILE:LINE" of an		\
+ *   operator's rule, or ""), S command that decided (its words, as far	\
+ *   as known), S reason, S next step; the run block [, explanation] */	\
+ROW(VERDICT,	CH_JUDGE, DIR_UP, 23, 6, 0, 2, FDS(FD_MEMFD), ST_UP)	\
 /* ---- policyd and neurond ------------------------------------------- */ \
 /* NEURON_MAKE u32 generation, u32 principal line, u32 uid, u32 gid,	\
  *   B groups (u32s), S neuron, S profile, S workspace ("" for none) */	\
@@ -247,7 +251,19 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
-ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- approvals ------------------------------------------------------ */ \
+/* CALL_ASKING u32 expires ms, S call, S approval, S JSON of the event */	\
+ROW(CALL_ASKING, CH_AGENT, DIR_DOWN, 4, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_RESOLVED u8 outcome (APPROVAL_*), S call, S approval, S reason */	\
+ROW(CALL_RESOLVED, CH_AGENT, DIR_DOWN, 1, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* DECIDE u32 request, u64 handle, u8 decision (DECIDE_*), 32 bytes digest	\
+ *   that was looked at, S approval, S reason */				\
+ROW(DECIDE,	CH_OPERATOR, DIR_UP, 45, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* APPROVAL_SHOWN u32 request, u8 flags (SHOWN_F_*), S JSON ("" if it is in	\
+ *   the last memfd): QUERY_APPROVAL of one that is pending; the arguments	\
+ *   [, explanation][, input][, JSON] */					\
+ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -317,6 +333,31 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
 
+/* JUDGE flags */
+#define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
+#define JUDGE_F_EXPLAIN		0x02	/* explain it whatever the verdict */
+
+/*
+ * VERDICT flags.  With UNRESOLVED a word is not known before it runs, so no
+ * approval of it can be remembered.
+ */
+#define VERDICT_F_UNRESOLVED	0x01
+
+/*
+ * The second memfd of VERDICT, where the verdict is ask or JUDGE said EXPLAIN:
+ * compact JSON for a person, which policyd passes on unread:
+ *
+ *	{"commands": [{"words": [S...], "unknown": bool, "from": N, "to": N,
+ *	    "class": S, "effect": S, "marks": [S...], "why": S}...],
+ *	 "paths": [S...], "cut": bool}
+ *
+ * "cut" says that more was found than this holds.
+ */
+#define EXPLANATION_MAX		(256 * 1024)	/* bytes */
+
+/* The most that JUDGE's rules of a session may be, in bytes. */
+#define JUDGE_RULES_MAX		8192
+
 /* ASK: the longest time that the profile's timeout-max allows */
 #define TIMEOUT_MOST		UINT32_MAX
 
@@ -334,12 +375,37 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 
-/* QUERY: what.  The operator's plane may ask STATUS, AUDIT and SECRETS. */
+/* DECIDE: what; REVOKE is of a remembered one, and looks at no digest. */
+enum {
+	DECIDE_ALLOW_ONCE = 1, DECIDE_ALLOW_SESSION, DECIDE_REJECT_ONCE,
+	DECIDE_REVOKE
+};
+
+/* States of an approval, and what CALL_RESOLVED says; approval_state_name() */
+enum approval_state {
+	APPROVAL_PENDING = 1, APPROVAL_ALLOWED, APPROVAL_REJECTED,
+	APPROVAL_EXPIRED, APPROVAL_CANCELLED, APPROVAL_CHANGED
+};
+const char *approval_state_name(unsigned state);	/* "pending" ... or "?" */
+
+/* APPROVAL_SHOWN: what comes, and whether secrets are to be taken out. */
+#define SHOWN_F_EXPLANATION	0x01
+#define SHOWN_F_INPUT		0x02
+#define SHOWN_F_JSON		0x04
+#define SHOWN_F_CLEAN		0x08
+
+/* The most bytes of a decision's reason. */
+#define DECIDE_REASON_MAX	512
+
+/*
+ * QUERY: what.  The operator's plane may ask STATUS, AUDIT, SECRETS and what
+ * is behind it; the id of APPROVALS is a state, or a list's name.
+ */
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
-	QUERY_TRANSCRIPT, QUERY_SECRETS
+	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

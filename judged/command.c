@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "explain.h"
 #include "limits.h"
 #include "protocol.h"
 #include "runblock.h"
@@ -15,6 +16,7 @@
 
 #define AGENT_HOME	"/home/agent"
 #define SHOWN_MAX	160	/* bytes of a command in a reason */
+#define CWD_MAX		(2 * PATH_BYTES_MAX)
 
 static void
 run_vector(struct judging *j, const json_t *list)
@@ -57,39 +59,59 @@ run(struct judging *j, const struct tool *tool, const json_t *value)
 	}
 }
 
-/* "rm -rf /": the words of the command that decided, as far as known. */
+/* What its class asks about: a person knows whether it is meant. */
 static void
-shown(const struct command *c, char *dst, size_t size)
+take_ask(const struct finding *f, struct judgement *j)
 {
-	size_t i, used = 0;
-	int n;
+	char shown[SHOWN_MAX];
 
-	dst[0] = '\0';
-	for (i = 0; c != NULL && i < c->argc && used < size; i++) {
-		n = snprintf(dst + used, size - used, "%s%s%s", i > 0 ? " " :
-		    "", c->argv[i].text == NULL ? "" : c->argv[i].text,
-		    (c->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0 ?
-		    "[...]" : "");
-		used += n < 0 ? 0 : (size_t)n;
-	}
+	if (WITHOUT(class_asks))
+		return;
+	j->verdict = VERDICT_ASK;
+	if (j->effect < (unsigned)f->effect)
+		j->effect = f->effect;
+	(void)snprintf(j->rule, sizeof(j->rule), "%s", f->class);
+	explain_words(f->command, shown, sizeof(shown));
+	why_set(&j->reason, "%s", f->rule);
+	if (shown[0] != '\0')
+		why_add(&j->reason, " (\"%s\", bytes %u to %u)", shown, f->from,
+		    f->to);
+	why_add(&j->reason, "; it needs an approval");
+	j->next = "an operator approves the call";
 }
 
 static void
 take(const struct judging *judging, struct judgement *j)
 {
 	const struct finding *f = judging_decides(judging);
-	char words[SHOWN_MAX];
+	char shown[SHOWN_MAX];
 
 	j->marks |= judging_marks(judging);
 	j->class = f->class;
+	j->from = f->from;
+	j->to = f->to;
+	explain_words(f->command, j->command, sizeof(j->command));
+	if (explain_unresolved(judging))
+		j->flags |= VERDICT_F_UNRESOLVED;
+	if (f->verdict == VERDICT_ASK)
+		take_ask(f, j);
 	if (f->verdict != VERDICT_DENY || WITHOUT(hard_denies))
 		return;
-	shown(f->command, words, sizeof(words));
 	j->verdict = VERDICT_DENY;
 	(void)snprintf(j->rule, sizeof(j->rule), "%s", f->class);
+	explain_words(f->command, shown, sizeof(shown));
 	why_set(&j->reason, "%s (\"%s\", bytes %u to %u); such a command is "
-	    "never run, whatever the policy", f->rule, words, f->from, f->to);
+	    "never run, whatever the policy", f->rule, shown, f->from, f->to);
 	j->next = "do without it, or name what is meant more narrowly";
+}
+
+/* What a person would be told; policy may still ask about what is allowed. */
+static void
+explain(const struct judging *judging, const struct arguments *arguments,
+    const struct judge_place *place, const char *cwd, struct judgement *j)
+{
+	if (place->explain || j->verdict == VERDICT_ASK)
+		j->explain_fd = explain_memfd(judging, arguments, cwd);
 }
 
 void
@@ -102,25 +124,27 @@ command_judge(const struct tool *tool, const struct arguments *arguments,
 		.roots = roots, .nroots = place->workspace[0] != '\0',
 		.streamed = place->streamed
 	};
-	char cwd[2 * PATH_BYTES_MAX];
-	const json_t *value;
-	struct judging *judging;
+	struct judging *judging = NULL;
+	const json_t *value = NULL;
+	char cwd[CWD_MAX];
 
-	if (tool->judges == JUDGES_NOTHING)
-		return;
-	value = json_object_get(arguments->args, tool->judged_argument);
-	if (value == NULL)
-		return;
 	/* a relative one starts where a call would, and has no ".." */
 	(void)snprintf(cwd, sizeof(cwd), "%s%s%s", arguments->cwd[0] == '/' ?
 	    "" : place->workspace[0] != '\0' ? place->workspace : AGENT_HOME,
 	    arguments->cwd[0] == '/' || arguments->cwd[0] == '\0' ? "" : "/",
 	    arguments->cwd);
 	context.cwd = cwd;
+	if (tool->judges != JUDGES_NOTHING)
+		value = json_object_get(arguments->args,
+		    tool->judged_argument);
+	if (value == NULL)
+		goto explained;
 	if ((judging = judging_new(&context)) == NULL)
 		goto nothing;
 	run(judging, tool, value);
 	take(judging, j);
+explained:
+	explain(judging, arguments, place, cwd, j);
 	judging_free(judging);
 	return;
 nothing:

@@ -283,7 +283,7 @@ judge(const struct tools *tools, const struct limits *limits,
 	char buf[WHY_NAME_SIZE];
 
 	memset(j, 0, sizeof(*j));
-	j->run_fd = -1;
+	j->run_fd = j->explain_fd = -1;
 	j->class = j->next = "";
 	if ((tool = tools_find(tools, name)) == NULL) {
 		why_set(&j->reason, "no tool \"%s\"",

@@ -170,12 +170,21 @@ answer(uint64_t sequence, const struct judgement *j)
 	imsg_put_u8(m, (uint8_t)j->verdict);
 	imsg_put_u8(m, (uint8_t)j->effect);
 	imsg_put_u32(m, j->marks);
+	imsg_put_u32(m, j->from);
+	imsg_put_u32(m, j->to);
+	imsg_put_u8(m, (uint8_t)j->flags);
 	imsg_put_str(m, j->class);
 	imsg_put_str(m, j->rule);
+	imsg_put_str(m, j->where);
+	imsg_put_str(m, j->command);
 	imsg_put_str(m, j->reason.text);
 	imsg_put_str(m, j->next);
 	if (j->run_fd != -1)
 		imsg_put_fd(m, j->run_fd);
+	if (j->run_fd != -1 && j->explain_fd != -1)
+		imsg_put_fd(m, j->explain_fd);
+	else if (j->explain_fd != -1)
+		close(j->explain_fd);	/* it would stand in the block's place */
 	channel_send(policyd, m);
 }
 
@@ -184,17 +193,26 @@ on_judge(void *arg, struct imsg *m)
 {
 	struct judgement j;
 	char name[NAME_BYTES_MAX], workspace[PATH_BYTES_MAX];
-	struct judge_place place = { .workspace = workspace };
+	char principal[NAME_BYTES_MAX + 8], rules[JUDGE_RULES_MAX + 1];
+	struct judge_place place = {
+		.workspace = workspace, .principal = principal, .rules = rules
+	};
 	const uint8_t *bytes;
 	uint64_t sequence;
+	uint8_t flags;
 	size_t size;
 	int fd;
 
 	(void)arg;
 	sequence = imsg_get_u64(m);
 	place.streamed = imsg_get_u8(m) == STDIN_STREAM;
+	flags = imsg_get_u8(m);
+	place.egress = (flags & JUDGE_F_EGRESS) != 0;
+	place.explain = (flags & JUDGE_F_EXPLAIN) != 0;
 	imsg_get_str(m, name, sizeof(name));
 	imsg_get_str(m, workspace, sizeof(workspace));
+	imsg_get_str(m, principal, sizeof(principal));
+	imsg_get_str(m, rules, sizeof(rules));
 	if (imsg_end(m) == -1 || current == NULL)
 		return (-1);
 	fd = imsg_claim_fd(m, 0);
@@ -204,7 +222,7 @@ on_judge(void *arg, struct imsg *m)
 		memset(&j, 0, sizeof(j));
 		j.verdict = VERDICT_INVALID;
 		j.class = j.next = "";
-		j.run_fd = -1;
+		j.run_fd = j.explain_fd = -1;
 		why_set(&j.reason, "arguments: over the limit \"body\" of "
 		    "%llu bytes", (unsigned long long)
 		    current->limits.v[LIMIT_BODY]);

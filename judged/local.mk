@@ -4,6 +4,7 @@ noinst_LIBRARIES += judged/libjudged.a
 judged_libjudged_a_SOURCES = \
 	judged/arguments.c judged/arguments.h \
 	judged/command.c judged/command.h \
+	judged/explain.c judged/explain.h \
 	judged/groups.c judged/groups.h \
 	judged/judge.c judged/judge.h \
 	judged/place.c judged/place.h \
@@ -90,6 +91,7 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
 	tests/unit/check_runblock tests/unit/check_schema \
 	tests/unit/check_judged_tool tests/unit/check_judged_judge \
+	tests/unit/check_judged_explain \
 	tests/unit/check_judged_proc
 tests_unit_check_env_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_env_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
@@ -108,6 +110,9 @@ tests_unit_check_judged_judge_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_judged_judge_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_explain_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_judged_explain_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
 	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \

@@ -7,9 +7,8 @@
 #include "protocol.h"
 #include "report.h"
 
-/* Text of the arena that need not be UTF-8: a secret of the caller's own. */
-static json_t *
-text_json(const char *text, size_t len)
+json_t *
+report_text(const char *text, size_t len)
 {
 	json_t *j = json_stringn(text, len);
 	size_t i;
@@ -40,7 +39,7 @@ word_json(const struct word *w)
 	size_t i;
 
 	json_object_set_new(j, "text", w->text == NULL ? json_null() :
-	    text_json(w->text, w->len));
+	    report_text(w->text, w->len));
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if ((w->flags & flags[i].bit) != 0)
 			json_object_set_new(j, flags[i].name, json_true());
@@ -60,8 +59,8 @@ command_json(const struct command *c)
 	return (list);
 }
 
-static json_t *
-marks_json(uint32_t marks)
+json_t *
+report_marks(uint32_t marks)
 {
 	json_t *list = json_array();
 	uint32_t bit;
@@ -78,8 +77,8 @@ finding_json(const struct finding *f, enum effect effect, uint32_t marks)
 {
 	return (json_pack("{s:s,s:s,s:s,s:o,s:o,s:s,s:o,s:[II]}",
 	    "verdict", verdict_name(f->verdict), "class", f->class,
-	    "effect", effect_name(effect), "marks", marks_json(marks),
-	    "rule", text_json(f->rule, strlen(f->rule)),
+	    "effect", effect_name(effect), "marks", report_marks(marks),
+	    "rule", report_text(f->rule, strlen(f->rule)),
 	    "next", f->next == NULL ? "" : f->next,
 	    "command", command_json(f->command),
 	    "bytes", (json_int_t)f->from, (json_int_t)f->to));

@@ -15,4 +15,12 @@
  */
 json_t	*report_judging(const struct judging *, int explain);
 
+/*
+ * A string of bytes that need not be UTF-8: then each byte over 0x7f is "?".
+ * NULL when memory is out.
+ */
+json_t	*report_text(const char *, size_t len);
+/* Marks as a list of their words. */
+json_t	*report_marks(uint32_t marks);
+
 #endif

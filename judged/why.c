@@ -10,11 +10,10 @@
 
 #define NAME_SHOWN	64
 
-/* Drops a UTF-8 character that was cut at the end. */
-static void
-mend_end(char *text, size_t len)
+void
+why_mend(char *text)
 {
-	size_t n = 0, need;
+	size_t n = 0, need, len = strlen(text);
 	unsigned char c;
 
 	while (n < 4 && n < len) {
@@ -43,7 +42,7 @@ add(struct why *why, size_t at, const char *fmt, va_list ap)
 	if (n < 0)
 		why->text[at] = '\0';
 	else if ((size_t)n >= room)
-		mend_end(why->text, strlen(why->text));
+		why_mend(why->text);
 }
 
 void

@@ -1,11 +1,13 @@
 /* Calls: asking, and what starts them. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sha2.h>
 
+#include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "codec.h"
@@ -13,12 +15,14 @@
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
+
+#define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);
 static void	call_slot(void *, int, const struct refusal *);
 static void	call_begin(struct call *);
-static void	call_grant(struct call *);
 
 void
 call_refuse(struct call *c, const struct refusal *r)
@@ -61,7 +65,7 @@ call_admit(struct call *c, struct refusal *r)
 		return (later(r, "judged"));
 	if (!launch_up())
 		return (later(r, "neurond"));
-	if (call_count() > host)
+	if (call_count() - approvals_held() > host)
 		return (refuse_later(r, 429, "too_many", 1, "the limit "
 		    "running-calls-host is %llu, and as many run",
 		    (unsigned long long)host));
@@ -97,7 +101,7 @@ call_ask(struct call *c)
 	if (c->session != NULL) {
 		c->neuron = c->session->neuron;
 		c->layers = c->neuron->layers;
-		c->neuron->calls++;
+		call_slot_take(c);
 		call_begin(c);
 		return;
 	}
@@ -121,7 +125,7 @@ call_slot(void *arg, int granted, const struct refusal *why)
 	}
 	c->neuron = neuron_new(c->ident, c->build);
 	c->neuron->call = c;
-	c->neuron->calls = 1;
+	call_slot_take(c);
 	call_begin(c);
 }
 
@@ -228,45 +232,61 @@ call_begin(struct call *c)
 
 /* ---- the verdict ---- */
 
-static void
-call_tell_judged(const struct call *c)
+void
+call_tell_judged(struct call *c)
 {
 	struct imsg *m;
+	json_t *json;
+	char *text;
 
-	if (!c->told || !reply_possible(&c->to))
+	if (c->told_verdict || !c->told || !reply_possible(&c->to))
 		return;
-	if ((m = imsg_new(MSG_CALL_JUDGED)) == NULL)
+	c->told_verdict = 1;
+	json = judgement_json(&c->judged);
+	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
+	    (m = imsg_new(MSG_CALL_JUDGED)) == NULL)
 		fatal("call");
-	imsg_put_u8(m, (uint8_t)c->judged.verdict);
-	imsg_put_u8(m, (uint8_t)c->judged.effect);
-	imsg_put_u32(m, c->judged.marks);
 	imsg_put_str(m, c->row.id);
-	imsg_put_str(m, c->judged.class);
+	imsg_put_str(m, text);
 	channel_send(c->to.api->channel, m);
+	free(text);
+	json_decref(json);
 }
 
 /*
  * judged only ever adds to what the preset and the declaration say: a verdict
- * that is milder than they are is lifted here.
+ * that is milder than they are is lifted here.  What asks is within the cap as
+ * long as its tool is: that a command's effect is over it is why it asks.
  */
-static void
-call_restrict(struct call *c)
+void
+call_restrict(struct call *c, struct judgement *j)
 {
 	const struct tool *tool = judge_tool(c->row.tool);
-	struct judgement *j = &c->judged;
 	struct refusal r;
 
-	if (j->verdict != VERDICT_ALLOW)
+	if (j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK)
 		return;
-	if (decide_tool(c->own, c->preset, c->row.tool, j->effect, &r) == -1) {
+	if (decide_tool(c->own, c->preset, c->row.tool,
+	    j->verdict == VERDICT_ASK && tool != NULL ? tool->effect :
+	    j->effect, &r) == -1) {
 		j->verdict = VERDICT_DENY;
+		c->denied_by = "policy";
 		strlcpy(j->rule, "preset", sizeof(j->rule));
+		j->where[0] = '\0';
 		strlcpy(j->reason, r.words, sizeof(j->reason));
 		strlcpy(j->next, "ask an operator for a wider preset",
 		    sizeof(j->next));
-	} else if (tool == NULL || tool->asks) {
+	} else if (j->verdict == VERDICT_ALLOW &&
+	    (tool == NULL || tool->asks)) {
 		j->verdict = VERDICT_ASK;
 		strlcpy(j->rule, "tool", sizeof(j->rule));
+		j->where[0] = '\0';
+	} else if (j->verdict == VERDICT_ALLOW && !WITHOUT(effect_asks) &&
+	    (j->effect >= EFFECT_ASKS || tool->effect >= EFFECT_ASKS)) {
+		j->verdict = VERDICT_ASK;
+		strlcpy(j->rule, "effect", sizeof(j->rule));
+		snprintf(j->reason, sizeof(j->reason), "what is %s needs an "
+		    "approval", effect_name(EFFECT_ASKS));
 	}
 }
 
@@ -285,19 +305,15 @@ marks_json(uint32_t marks)
 }
 
 void
-call_judged(struct call *c, const struct judgement *j, int run_fd)
+call_judged(struct call *c, const struct judgement *j, int run_fd,
+    int explanation_fd)
 {
 	c->t_verdict = now_us();
 	c->judged = *j;
 	c->fds[CALL_RUN] = run_fd;
-	call_restrict(c);
-	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o}",
-	    "call", c->row.id, "verdict", verdict_name(c->judged.verdict),
-	    "class", json_text_or_null(c->judged.class),
-	    "effect", effect_name(c->judged.effect),
-	    "marks", marks_json(c->judged.marks),
-	    "rule", json_text_or_null(c->judged.rule),
-	    "reason", json_text_or_null(c->judged.reason)));
+	c->fds[CALL_EXPLANATION] = explanation_fd;
+	call_restrict(c, &c->judged);
+	audit_append("call.judged", judgement_record(c, &c->judged));
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();
@@ -310,14 +326,8 @@ call_judged(struct call *c, const struct judgement *j, int run_fd)
 		call_grant(c);
 		break;
 	case VERDICT_ASK:
-		strlcpy(c->judged.next, "approvals are not built in this "
-		    "version, so what needs one can not run yet",
-		    sizeof(c->judged.next));
-		if (c->judged.reason[0] == '\0')
-			strlcpy(c->judged.reason,
-			    "this needs a person's approval",
-			    sizeof(c->judged.reason));
-		/* FALLTHROUGH */
+		approval_ask(c);
+		break;
 	case VERDICT_DENY:
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, "denied_by_policy", NULL, NULL);
@@ -330,12 +340,13 @@ call_judged(struct call *c, const struct judgement *j, int run_fd)
 	}
 }
 
-static void
+void
 call_grant(struct call *c)
 {
 	struct refusal r;
 
-	if (c->session == NULL && neuron_make(c->neuron, &r) == -1) {
+	if (c->session == NULL && c->neuron->state == NEURON_NEW &&
+	    neuron_make(c->neuron, &r) == -1) {
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, r.status < 500 ?
 		    "policy_changed" : "launch_failed", r.words, NULL);

@@ -21,6 +21,7 @@
 #include "neuron.h"
 #include "store.h"
 
+struct approval;
 struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
@@ -28,6 +29,9 @@ struct session;
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
+	STEP_ASKING,		/* its neuron is made, to know the workspace */
+	STEP_AWAITING,		/* a person, or a slot once allowed */
+	STEP_AGAIN,		/* allowed, and judged once more */
 	STEP_LAUNCHED,		/* neurond has it */
 	STEP_RUNNING		/* neurond said that the program runs */
 };
@@ -45,7 +49,8 @@ struct call_end {
 	char		 detail[1024];
 };
 
-enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN, CALL_FDS };
+enum { CALL_ARGS, CALL_STDOUT, CALL_STDERR, CALL_INPUT, CALL_RUN,
+	CALL_EXPLANATION, CALL_FDS };
 
 struct call {
 	RB_ENTRY(call)	 by_id;
@@ -63,6 +68,7 @@ struct call {
 	struct reply_to	 to;		/* ASK's, and where events go */
 	uint64_t	 handle;	/* ASK's */
 	int		 told;		/* ASKED was sent */
+	int		 told_verdict;	/* CALL_JUDGED was */
 	char		 own[NAME_BYTES_MAX], preset[NAME_BYTES_MAX];
 	char		 profile[NAME_BYTES_MAX]; /* its neuron's */
 	struct limits	 limits;	/* of its profile, as they were */
@@ -70,9 +76,15 @@ struct call {
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
 	unsigned	 signals;	/* that were sent to it */
+	int		 slot;		/* it is one of its neuron's */
+	struct approval	*approval;	/* NULL: none, or let go */
+	char		 approved[ID_SIZE];	/* its id, or "" */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct judgement judged;	/* verdict 0: not yet */
+	const char	*denied_by;	/* a layer; NULL: judged */
+	unsigned	 judgings;	/* times that judged was asked */
+	int		 unasked;	/* judged has gone since */
 	unsigned	 killing;	/* END_* that KILL said, 0: none */
 	uint64_t	 t_ask, t_judge, t_verdict, t_launch;
 	uint64_t	 layers;
@@ -98,7 +110,9 @@ void	call_refuse(struct call *, const struct refusal *);
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
-void	call_judged(struct call *, const struct judgement *, int run_fd);
+/* The fds become the call's; -1 for one that was not sent. */
+void	call_judged(struct call *, const struct judgement *, int run_fd,
+	    int explanation_fd);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */
@@ -113,6 +127,8 @@ void	call_session_ended(struct session *);
 /* The death of a channel, and of this process. */
 void	call_agent_lost(void);
 void	call_judge_lost(void);
+/* judged is there again: what its death left is asked once more. */
+void	call_judge_up(void);
 void	call_launch_lost(void);
 void	call_all_interrupted(void);
 

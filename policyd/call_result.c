@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "layers.h"
+#include "verdict.h"
 
 static const struct call_outcome outcomes[] = {
 	[END_EXITED] = { CALL_COMPLETED, NULL },
@@ -117,7 +118,8 @@ denials_json(const struct call *c, const char *reason, const char *words)
 
 	if (reason != NULL && strcmp(reason, "denied_by_policy") == 0)
 		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}",
-		    "layer", "policy", "what", json_text(c->judged.reason),
+		    "layer", c->denied_by != NULL ? c->denied_by : "judge",
+		    "what", json_text(c->judged.reason),
 		    "rule", json_text_or_null(c->judged.rule),
 		    "next", json_text_or_null(c->judged.next)));
 	else if (c->gone == GONE_REFUSED)
@@ -211,13 +213,15 @@ put_judgement(json_t *json, const struct call *c)
 {
 	const struct judgement *j = &c->judged;
 
+	put(json, "approval", json_text_or_null(c->approved));
+	put(json, "judged", judgement_json(j));
 	put(json, "rule", json_text_or_null(j->rule));
 	put(json, "why", json_text_or_null(j->reason));
 
 	put(json, "verdict", j->verdict == 0 ? json_null() :
 	    json_string(verdict_name(j->verdict)));
 	put(json, "class", json_text_or_null(j->class));
-	put(json, "effect", j->verdict == 0 ? json_null() :
+	put(json, "effect", j->effect == 0 ? json_null() :
 	    json_string(effect_name(j->effect)));
 	put(json, "marks", marks_json(j->marks));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "approval.h"
 #include "call.h"
 #include "judge.h"
 #include "proc.h"
@@ -121,6 +122,7 @@ on_tools_end(void *arg, struct imsg *m)
 		return (-1);
 	channel_set_state(judge, ST_UP);
 	log_debug("judged has %u tools", number);
+	call_judge_up();
 	return (0);
 }
 
@@ -140,10 +142,39 @@ judge_ask(struct call *c)
 		fatal("judge");
 	imsg_put_u64(m, c->sequence);
 	imsg_put_u8(m, c->in);
+	imsg_put_u8(m, 0);
 	imsg_put_str(m, c->row.tool);
 	imsg_put_str(m, c->neuron->build.workspace);
+	imsg_put_str(m, c->who);
+	imsg_put_str(m, "");
 	imsg_put_fd(m, fd);
+	c->judgings++;
+	c->unasked = 0;
 	return (channel_send(judge, m));
+}
+
+static int
+get_judgement(struct imsg *m, struct judgement *j)
+{
+	memset(j, 0, sizeof(*j));
+	j->verdict = imsg_get_u8(m);
+	j->effect = imsg_get_u8(m);
+	j->marks = imsg_get_u32(m);
+	j->from = imsg_get_u32(m);
+	j->to = imsg_get_u32(m);
+	j->flags = imsg_get_u8(m);
+	get_words(m, j->class, sizeof(j->class));
+	get_words(m, j->rule, sizeof(j->rule));
+	get_words(m, j->where, sizeof(j->where));
+	get_words(m, j->command, sizeof(j->command));
+	get_words(m, j->reason, sizeof(j->reason));
+	get_words(m, j->next, sizeof(j->next));
+	if (imsg_end(m) == -1 || j->verdict < VERDICT_ALLOW ||
+	    j->verdict > VERDICT_INVALID || j->effect > EFFECT_DESTRUCTIVE ||
+	    (j->flags & ~(unsigned)VERDICT_F_UNRESOLVED) != 0 ||
+	    j->from > j->to)
+		return (-1);
+	return (0);
 }
 
 static int
@@ -154,29 +185,25 @@ on_verdict(void *arg, struct imsg *m)
 	struct call *c;
 
 	(void)arg;
-	memset(&j, 0, sizeof(j));
 	sequence = imsg_get_u64(m);
-	j.verdict = imsg_get_u8(m);
-	j.effect = imsg_get_u8(m);
-	j.marks = imsg_get_u32(m);
-	get_words(m, j.class, sizeof(j.class));
-	get_words(m, j.rule, sizeof(j.rule));
-	get_words(m, j.reason, sizeof(j.reason));
-	get_words(m, j.next, sizeof(j.next));
-	if (imsg_end(m) == -1 || j.verdict < VERDICT_ALLOW ||
-	    j.verdict > VERDICT_INVALID || j.effect > EFFECT_DESTRUCTIVE)
+	if (get_judgement(m, &j) == -1)
 		return (-1);
 	/* Only what is wrong in itself has no effect of its own. */
 	if (j.effect < EFFECT_READ && j.verdict != VERDICT_INVALID)
 		return (-1);
 	/* Without a run block there is nothing that could be allowed. */
-	if (j.verdict == VERDICT_ALLOW && imsg_fds(m) != 1)
+	if (j.verdict == VERDICT_ALLOW && imsg_fds(m) < 1)
 		return (-1);
 	c = call_by_sequence(sequence);
+	if (c != NULL && c->step == STEP_AGAIN) {
+		approval_judged(c, &j, imsg_claim_fd(m, 0),
+		    imsg_claim_fd(m, 1));
+		return (0);
+	}
 	if (c == NULL || c->step != STEP_JUDGING)
 		return (0);	/* it was ended meanwhile */
 	if (c->judged.verdict != 0)
 		return (-1);
-	call_judged(c, &j, imsg_claim_fd(m, 0));
+	call_judged(c, &j, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
 	return (0);
 }

@@ -24,13 +24,22 @@ struct tool {
 	uint8_t		 digest[32];	/* SHA-256 of the declaration */
 };
 
-/* What judged said of a call; the strings are as long as a message at most. */
+/*
+ * What judged said of a call, each string cut to what is here.  from and to
+ * are bytes of the judged text, both 0 where no part of it decided; where is
+ * "FILE:LINE" of an operator's rule, or "".
+ */
 struct judgement {
 	unsigned	 verdict;
 	unsigned	 effect;
 	uint32_t	 marks;
+	uint32_t	 from;
+	uint32_t	 to;
+	unsigned	 flags;		/* VERDICT_F_* */
 	char		 class[64];
 	char		 rule[256];
+	char		 where[512];
+	char		 command[512];
 	char		 reason[1024];
 	char		 next[1024];
 };
@@ -38,7 +47,7 @@ struct judgement {
 extern const struct channel_ops judge_ops;
 
 void	judge_plumb(int fd, struct event_base *);
-/* Forgets the channel and its tools; calls being judged are interrupted. */
+/* Forgets the channel and its tools; calls being judged wait for the next. */
 void	judge_lost(void);
 /* 1 once the tools are all there. */
 int	judge_up(void);

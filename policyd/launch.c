@@ -188,21 +188,27 @@ launch_resize(const char *call, uint32_t size)
 static int
 on_neuron_up(void *arg, struct imsg *m)
 {
-	uint64_t layers;
+	uint64_t layers, device, inode;
 	struct neuron *n;
 	char id[ID_SIZE];
 	uint32_t us;
 
 	(void)arg;
 	layers = imsg_get_u64(m);
-	(void)imsg_get_u64(m);	/* device and inode of the workspace: */
-	(void)imsg_get_u64(m);	/* parts of an approval's digest */
+	device = imsg_get_u64(m);
+	inode = imsg_get_u64(m);
 	us = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
 	if (imsg_end(m) == -1)
 		return (-1);
-	if ((n = neuron_find(id)) != NULL)
-		neuron_is_up(n, layers, us);
+	if ((n = neuron_find(id)) == NULL)
+		return (0);
+	/* parts of an approval's digest: as they were when it was made */
+	if (n->state == NEURON_MAKING) {
+		n->device = device;
+		n->inode = inode;
+	}
+	neuron_is_up(n, layers, us);
 	return (0);
 }
 

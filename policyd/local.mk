@@ -4,6 +4,9 @@ noinst_LIBRARIES += policyd/libpolicyd.a
 policyd_libpolicyd_a_SOURCES = \
 	policyd/agent.c policyd/agent.h \
 	policyd/api.c policyd/api.h \
+	policyd/approval.c policyd/approval.h \
+	policyd/approval_decide.c policyd/approval_digest.c \
+	policyd/approval_query.c policyd/approval_start.c \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
@@ -28,11 +31,13 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_read.c policyd/store_stmt.h \
+	policyd/store_approval.c \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
-	policyd/util.c policyd/util.h
+	policyd/util.c policyd/util.h \
+	policyd/verdict.c policyd/verdict.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
 	$(CRYPTO_CFLAGS)

@@ -1,6 +1,7 @@
-/* The operator socket's apid: QUERY, END, MANAGE. */
+/* The operator socket's apid: QUERY, END, MANAGE, DECIDE. */
 
 #include "api.h"
+#include "approval.h"
 #include "audit.h"
 #include "drain.h"
 #include "ids.h"
@@ -22,6 +23,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_MANAGE,		on_manage },
 	{ MSG_SECRET_SET,	on_secret_set },
+	{ MSG_DECIDE,		approval_on_decide },
 };
 
 const struct channel_ops operator_ops = {

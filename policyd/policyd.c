@@ -13,6 +13,7 @@
 #include <event2/event.h>
 
 #include "api.h"
+#include "approval.h"
 #include "audit.h"
 #include "budget.h"
 #include "call.h"
@@ -188,10 +189,12 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    store_mark_get(&mark, &live_from) == -1 ||
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);
-	audit_append("service.started", json_pack("{s:s,s:o}",
+	audit_append("service.started", json_pack("{s:s,s:o,s:b}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
-	    "instance", json_text_or_null(conf()->instance)));
-	if (recover(live_from) == -1 || transcript_open(dirfd) == -1 ||
+	    "instance", json_text_or_null(conf()->instance),
+	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0));
+	if (recover(live_from) == -1 || approvals_recover() == -1 ||
+	    transcript_open(dirfd) == -1 ||
 	    secrets_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
@@ -250,8 +253,9 @@ policyd_start_memory(struct event_base *with)
 void
 policyd_reloaded(void)
 {
-	audit_append("config.reloaded", json_pack("{s:I}",
-	    "generation", (json_int_t)conf()->generation));
+	audit_append("config.reloaded", json_pack("{s:I,s:b}",
+	    "generation", (json_int_t)conf()->generation,
+	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0));
 	sync_soon();
 }
 
@@ -263,6 +267,7 @@ policyd_stop(void)
 	call_all_interrupted();
 	kept_reader_lost();
 	session_all_interrupted();
+	approvals_end();
 	audit_append("service.stopped", NULL);
 	if (sync_now() == -1)
 		log_warnx("the last records are not on the disk");

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "approval.h"
 #include "call.h"
 #include "conf.h"
 #include "ids.h"
@@ -21,6 +22,7 @@ static const struct question {
 	unsigned	 channels;
 	unsigned	 rights;	/* RIGHT_*, on the operator's plane */
 	json_t		*(*fn)(const struct query *, struct refusal *);
+	json_t		*(*sends)(struct query *, struct refusal *);
 } questions[] = {
 	[QUERY_WHOAMI] = { CH_API, 0, query_whoami },
 	[QUERY_TOOLS] = { CH_AGENT, 0, query_tools },
@@ -36,6 +38,8 @@ static const struct question {
 	[QUERY_AUDIT] = { CH_OPERATOR, RIGHT_AUDIT, query_audit },
 	[QUERY_TRANSCRIPT] = { CH_API, RIGHT_AUDIT, query_transcript },
 	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
+	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
+	[QUERY_APPROVAL] = { CH_OPERATOR, 0, NULL, query_approval },
 };
 
 static const struct {
@@ -251,7 +255,8 @@ query_answer(struct query *q, unsigned what, uint64_t handle,
 	if (what != QUERY_HEALTH &&
 	    query_identify(q, handle, question->rights, r) == -1)
 		return (NULL);
-	return (question->fn(q, r));
+	return (question->sends != NULL ? question->sends(q, r) :
+	    question->fn(q, r));
 }
 
 static void
@@ -282,7 +287,7 @@ query_on_query(void *arg, struct imsg *m)
 
 	memset(&q, 0, sizeof(q));
 	q.api = arg;
-	to = reply_to(arg, imsg_get_u32(m));
+	q.to = to = reply_to(arg, imsg_get_u32(m));
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
 	q.cursor = imsg_get_u64(m);
@@ -290,7 +295,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_SECRETS) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_APPROVAL) {
 		enc_free(q.lines);
 		return (-1);
 	}
@@ -303,7 +308,9 @@ query_on_query(void *arg, struct imsg *m)
 		json = NULL;
 	} else
 		json = query_answer(&q, what, handle, &r);
-	if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
+	if (q.answered)
+		json = NULL;
+	else if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
 		query_lines(&to, q.lines);
 	else if (json == NULL)
 		reply_refusal(&to, &r);

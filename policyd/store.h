@@ -12,6 +12,7 @@
 #include "audit.h"
 #include "ids.h"
 #include "limits.h"
+#include "protocol.h"
 #include "seal.h"
 
 struct sqlite3;
@@ -179,5 +180,55 @@ int	store_transcripts_sum(uint64_t *count, uint64_t *bytes);
 int	store_secrets(int (*)(void *, const struct secret_row *), void *);
 int	store_secret_set(const struct secret_row *);
 int	store_secret_delete(const char *name);
+
+
+/* ---- approvals (store_approval.c) ---- */
+
+enum approval_scope { ALLOWED_NOT, ALLOWED_ONCE, ALLOWED_SESSION };
+
+/* An approval as the database knows it. */
+struct approval_row {
+	uint64_t	 serial;
+	char		 id[ID_SIZE];
+	char		 call[ID_SIZE];
+	char		 session[ID_SIZE];	/* "": sessionless */
+	char		 neuron[ID_SIZE];
+	char		 principal[NAME_BYTES_MAX + 8];
+	char		 tool[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];	/* "" for none */
+	char		 class[64];
+	unsigned	 effect;
+	uint32_t	 marks;
+	char		 rule[256];
+	char		 where[512];
+	char		 reason[1024];
+	char		 command[1024];
+	uint32_t	 from, to;
+	unsigned	 state;			/* enum approval_state */
+	unsigned	 scope;			/* enum approval_scope */
+	char		 decided_by[NAME_BYTES_MAX + 8];
+	char		 decision_reason[DECIDE_REASON_MAX + 1];
+	uint64_t	 created;		/* us of the day */
+	uint64_t	 decided;		/* 0: not yet */
+	char		 digest[SHA_HEX];
+	uint64_t	 bytes;			/* of arguments and input */
+	unsigned	 rememberable;
+	unsigned	 remembered;		/* it is in force */
+	unsigned	 revoked;
+};
+typedef int	store_approval_fn(void *, const struct approval_row *);
+
+uint64_t store_next_approval(void);
+int	store_approval_add(const struct approval_row *);
+/* What a decision, an end or a revocation changes. */
+int	store_approval_set(const struct approval_row *);
+int	store_approval(const char *id, store_approval_fn *, void *);
+/* Which approvals: all, those that wait, that are over, that are in force. */
+enum store_list { LIST_ALL, LIST_PENDING, LIST_DECIDED, LIST_REMEMBERED };
+/* With serials below `before`, newest first. */
+int	store_approvals(enum store_list, uint64_t before, unsigned most,
+	    store_approval_fn *, void *);
+/* None of a session ("": of any) is in force any more. */
+int	store_approvals_forget(const char *session);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * The prepared statements, shared by store.c, store_read.c and
- * store_transcript.c alone.
+ * The prepared statements, shared by the store's files alone.
  */
 #ifndef MYELIN_POLICYD_STORE_STMT_H
 #define MYELIN_POLICYD_STORE_STMT_H
@@ -20,6 +19,8 @@ enum store_stmt {
 	STMT_TRANSCRIPT_DELETE, STMT_TRANSCRIPTS_WITHIN,
 	STMT_TRANSCRIPTS_BYTES, STMT_TRANSCRIPTS_PLACED, STMT_CALLS_AFTER,
 	STMT_SECRETS, STMT_SECRET_SET, STMT_SECRET_DELETE,
+	STMT_APPROVAL_ADD, STMT_APPROVAL_SET, STMT_APPROVAL, STMT_APPROVALS,
+	STMT_APPROVALS_FORGET, STMT_NEXT_APPROVAL, STMT_TRIM_APPROVALS,
 	STMT_COUNT
 };
 

@@ -12,7 +12,7 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	    FILES_LISTEN | FILES_TOOLS, { 256, 8, 2, 0 }, 2000, false },
 	[CHILD_APID_OPERATOR] = { "apid-operator", "apid", "apid",
 	    "_myelin-op", 2, ROOT_EMPTY, SLICE_LISTENS, PLANE_OPERATOR,
-	    FILES_LISTEN, { 256, 0, 2, 0 }, 2000, false },
+	    FILES_LISTEN | FILES_TOOLS, { 256, 0, 2, 0 }, 2000, false },
 	[CHILD_POLICYD] = { "policyd", "policyd", "policyd",
 	    "_myelin-policy", 4, ROOT_POLICY, SLICE_STATE | SLICE_PROFILES |
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
@@ -113,7 +113,9 @@ child_nofile_own(const struct child *c, const struct slice *s)
 	const uint64_t *v = s->limits.v;
 	const uint32_t *n = c->spec->nofile;
 
-	return ((uint32_t)(n[0] + n[1] * v[LIMIT_RUNNING_HOST] +
+	/* a call that waits for a person has its pipes and memfds, too */
+	return ((uint32_t)(n[0] + n[1] * (v[LIMIT_RUNNING_HOST] +
+	    v[LIMIT_APPROVALS_HOST]) +
 	    n[2] * v[LIMIT_CONNECTIONS] + n[3] * v[LIMIT_NEURONS]));
 }
 

@@ -385,6 +385,11 @@ run(struct job *j, json_t *args, int fds[4])
 	_exit(127);
 }
 
+#define VERDICT_REST	",\"class\":\"mutate-irreversible\"," \
+	"\"effect\":\"mutate-irreversible\",\"marks\":[\"opaque\"]," \
+	"\"rule\":null,\"where\":null,\"command\":\"ls key=AKIAIOSFODNN7" \
+	"EXAMPLE\",\"from\":null,\"to\":null,\"reason\":null,\"next\":null}"
+
 static void
 tell(struct job *j, uint32_t request)
 {
@@ -398,12 +403,10 @@ tell(struct job *j, uint32_t request)
 	imsg_put_str(m, j->session);
 	channel_send(api, m);
 	m = imsg_new(MSG_CALL_JUDGED);
-	imsg_put_u8(m, strcmp(j->tool, "denied") == 0 ? VERDICT_DENY :
-	    VERDICT_ALLOW);
-	imsg_put_u8(m, EFFECT_MUTATE_IRREVERSIBLE);
-	imsg_put_u32(m, MARK_OPAQUE);
 	imsg_put_str(m, j->id);
-	imsg_put_str(m, "mutate-irreversible");
+	imsg_put_str(m, strcmp(j->tool, "denied") == 0 ?
+	    "{\"verdict\":\"deny\"" VERDICT_REST :
+	    "{\"verdict\":\"allow\"" VERDICT_REST);
 	channel_send(api, m);
 }
 

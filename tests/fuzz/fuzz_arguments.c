@@ -58,7 +58,10 @@ load(void)
 	}
 }
 
-static const struct judge_place place = { .workspace = "/srv/src" };
+static const struct judge_place place = {
+	.workspace = "/srv/src", .principal = "uid:1000", .rules = "",
+	.explain = 1
+};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -75,6 +78,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		load();
 	for (i = 0; i < NTOOLS; i++) {
 		judge(&tools, &limits, names[i], &place, data, size, &j);
+		if (j.explain_fd != -1)
+			close(j.explain_fd);
 		if (j.run_fd == -1)
 			continue;
 		if ((map = memfd_map(j.run_fd, RUNBLOCK_BODY_MAX,

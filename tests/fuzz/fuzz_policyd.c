@@ -239,6 +239,7 @@ answer_judge(struct dec *d, enum channel_kind hostile)
 {
 	uint64_t sequence = dec_u64(d);
 	struct enc *e;
+	int i;
 
 	if (hostile == CH_JUDGE) {
 		memcpy(number, &sequence, sizeof(number));
@@ -249,10 +250,12 @@ answer_judge(struct dec *d, enum channel_kind hostile)
 	enc_u8(e, VERDICT_ALLOW);
 	enc_u8(e, EFFECT_READ);
 	enc_u32(e, 0);
+	enc_u32(e, 0);
+	enc_u32(e, 0);
+	enc_u8(e, 0);
 	enc_str(e, "read");
-	enc_str(e, "");
-	enc_str(e, "");
-	enc_str(e, "");
+	for (i = 0; i < 5; i++)
+		enc_str(e, "");
 	say(ends[3], MSG_VERDICT, e, 5);
 	enc_free(e);
 }

@@ -75,7 +75,7 @@ foreign_everywhere(void)
 	    0);
 	(void)raw_send(takeover_channel(CH_JUDGE), MSG_REPLY, NULL, 20, -1,
 	    0);
-	(void)raw_send(takeover_channel(CH_LAUNCH), MSG_VERDICT, NULL, 30, -1,
+	(void)raw_send(takeover_channel(CH_LAUNCH), MSG_VERDICT, NULL, 47, -1,
 	    0);
 }
 

@@ -340,7 +340,7 @@ START_TEST(a_memfd_without_its_seals_is_refused)
 		if (seals[i] != 0)
 			ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, seals[i]), 0);
 		setup(&b, CH_JUDGE, END_B);
-		throw(b.peer, MSG_JUDGE, 1, 17, 17, fd, 1);
+		throw(b.peer, MSG_JUDGE, 1, 26, 26, fd, 1);
 		expect_death(&b, "wrong kind");
 		teardown(&b);
 		close(fd);
@@ -396,7 +396,7 @@ START_TEST(a_state_that_forbids_it_kills_the_channel)
 
 	setup(&b, CH_JUDGE, END_A);
 	channel_set_state(b.ch, ST_NEW);
-	throw(b.peer, MSG_VERDICT, 0, 30, 30, -1, 0);
+	throw(b.peer, MSG_VERDICT, 0, 47, 47, -1, 0);
 	expect_death(&b, "not allowed now");
 	teardown(&b);
 	setup(&b, CH_JUDGE, END_A);

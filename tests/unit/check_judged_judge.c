@@ -16,7 +16,9 @@
 
 static struct tools	tools;
 static struct limits	limits;
-static const struct judge_place place = { .workspace = "" };
+static struct judge_place place = {
+	.workspace = "", .principal = "uid:1000", .rules = ""
+};
 
 static void
 load(const char *name)
@@ -326,6 +328,9 @@ START_TEST(test_asks)
 	ck_assert_str_eq(j.class, "destructive");
 	ck_assert_str_eq(j.rule, "tool t asks");
 	ck_assert_int_ne(j.run_fd, -1);
+	ck_assert_int_ne(j.explain_fd, -1);
+	close(j.run_fd);
+	close(j.explain_fd);
 	/* Its declaration does not say that it may have a terminal. */
 	ask("t", "{\"args\":{},\"pty\":{\"rows\":1,\"cols\":1}}", &j);
 	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);

@@ -41,7 +41,12 @@ static struct {
 	unsigned	 verdict;
 	char		 class[64];
 	char		 reason[1200];
+	char		 command[64];
+	uint32_t	 from, to;
+	unsigned	 unresolved;
 	int		 run_fd;
+	int		 explain_fd;
+	uint8_t		 flags;		/* of the next question */
 	int		 verdicts;
 	int		 judge_dead;
 	int		 lost;
@@ -121,18 +126,24 @@ on_tools_end(void *arg, struct imsg *m)
 static int
 on_verdict(void *arg, struct imsg *m)
 {
-	char rule[128], next[256];
+	char rule[256], next[256], where[64];
 
 	(void)arg;
 	t.sequence = imsg_get_u64(m);
 	t.verdict = imsg_get_u8(m);
 	imsg_get_u8(m);
 	imsg_get_u32(m);
+	t.from = imsg_get_u32(m);
+	t.to = imsg_get_u32(m);
+	t.unresolved = imsg_get_u8(m);
 	imsg_get_str(m, t.class, sizeof(t.class));
 	imsg_get_str(m, rule, sizeof(rule));
+	imsg_get_str(m, where, sizeof(where));
+	imsg_get_str(m, t.command, sizeof(t.command));
 	imsg_get_str(m, t.reason, sizeof(t.reason));
 	imsg_get_str(m, next, sizeof(next));
-	t.run_fd = imsg_fds(m) == 1 ? imsg_claim_fd(m, 0) : -1;
+	t.run_fd = imsg_claim_fd(m, 0);
+	t.explain_fd = imsg_claim_fd(m, 1);
 	t.verdicts++;
 	return (imsg_end(m));
 }
@@ -189,7 +200,7 @@ start(void)
 	int fds[2], fd;
 
 	memset(&t, 0, sizeof(t));
-	t.run_fd = -1;
+	t.run_fd = t.explain_fd = -1;
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	ck_assert_int_eq(channel_pair(fds), 0);
 	ck_assert_int_ne(t.pid = fork(), -1);
@@ -319,7 +330,10 @@ ask(uint64_t sequence, const char *tool, const void *bytes, size_t size)
 
 	imsg_put_u64(m, sequence);
 	imsg_put_u8(m, STDIN_NONE);
+	imsg_put_u8(m, t.flags);
 	imsg_put_str(m, tool);
+	imsg_put_str(m, "");
+	imsg_put_str(m, "uid:1000");
 	imsg_put_str(m, "");
 	imsg_put_fd(m, memfd_sealed("arguments", bytes, size));
 	ck_assert_int_eq(channel_send(t.judge, m), 0);
@@ -356,6 +370,45 @@ START_TEST(test_verdicts)
 	    "args.argv[0]: expected string, got integer");
 	ask(9, "nope", good, sizeof(good) - 1);
 	ck_assert_uint_eq(t.verdict, VERDICT_INVALID);
+	finish();
+}
+END_TEST
+
+/* Where, what, how sure; and explained where it is asked for. */
+START_TEST(test_where_and_what)
+{
+	static const char hard[] =
+	    "{\"args\":{\"command\":\"cd /tmp && rm -rf /\"}}";
+	static const char open[] =
+	    "{\"args\":{\"command\":\"echo a; cat $X\"}}";
+	static const char want[] = "{\"commands\":[{\"words\":[\"echo\"";
+	const uint8_t *map;
+	size_t size;
+
+	start_whole();
+	ask(1, "bash", hard, sizeof(hard) - 1);
+	ck_assert_uint_eq(t.verdict, VERDICT_DENY);
+	ck_assert_str_eq(t.command, "rm -rf /");
+	ck_assert_uint_eq(t.from, 11);
+	ck_assert_uint_eq(t.to, 19);
+	ck_assert_uint_eq(t.unresolved, 0);
+	ck_assert_int_eq(t.explain_fd, -1);
+	close(t.run_fd);
+	t.flags = JUDGE_F_EXPLAIN;
+	ask(2, "bash", open, sizeof(open) - 1);
+	ck_assert_uint_eq(t.unresolved, VERDICT_F_UNRESOLVED);
+	ck_assert_int_ne(t.run_fd, -1);
+	map = memfd_map(t.explain_fd, EXPLANATION_MAX, &size);
+	ck_assert_ptr_nonnull(map);
+	ck_assert_uint_gt(size, sizeof(want));
+	ck_assert_int_eq(memcmp(map, want, sizeof(want) - 1), 0);
+	memfd_unmap(map, size);
+	close(t.run_fd);
+	close(t.explain_fd);
+	/* Without a run block there is none: it would be taken for one. */
+	ask(3, "bash", "{}", 2);
+	ck_assert_uint_eq(t.verdict, VERDICT_INVALID);
+	ck_assert_int_eq(t.run_fd, -1);
 	finish();
 }
 END_TEST
@@ -532,13 +585,13 @@ START_TEST(test_hostile_messages)
 		{ 9999, 16, -1, 0 },
 		{ MSG_NONE, 0, -1, 0 },
 		{ MSG_START, 28, -1, 0 },	/* another channel's */
-		{ MSG_VERDICT, 30, -1, 0 },	/* its own direction */
+		{ MSG_VERDICT, 47, -1, 0 },	/* its own direction */
 		{ MSG_JUDGE, 5, good, 1 },
-		{ MSG_JUDGE, 17, -1, 0 },	/* no arguments */
-		{ MSG_JUDGE, 17, good, 2 },
-		{ MSG_JUDGE, 17, loose, 1 },	/* that could still change */
-		{ MSG_JUDGE, 17, STDIN_FILENO, 1 },
-		{ MSG_JUDGE, 17, good, 253 },
+		{ MSG_JUDGE, 26, -1, 0 },	/* no arguments */
+		{ MSG_JUDGE, 26, good, 2 },
+		{ MSG_JUDGE, 26, loose, 1 },	/* that could still change */
+		{ MSG_JUDGE, 26, STDIN_FILENO, 1 },
+		{ MSG_JUDGE, 26, good, 253 },
 	};
 	size_t i;
 	int fd;
@@ -563,7 +616,8 @@ END_TEST
 /* 100,000 questions, whose answers nobody reads. */
 START_TEST(test_flood)
 {
-	static const char row[] = "\1\0\0\0\0\0\0\0\0\4\0\0\0exec\0\0\0\0";
+	static const char row[] = "\1\0\0\0\0\0\0\0\0\0\4\0\0\0exec"
+	    "\0\0\0\0\0\0\0\0\0\0\0";
 	int good = memfd_sealed("x", "{\"args\":{\"argv\":[\"a\"]}}", 23);
 	int fd, i;
 
@@ -643,6 +697,7 @@ main(void)
 	}
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_verdicts);
+	tcase_add_test(tc, test_where_and_what);
 	tcase_add_test(tc, test_any_bytes);
 	tcase_add_test(tc, test_dropped);
 	tcase_add_test(tc, test_plumbed_again);

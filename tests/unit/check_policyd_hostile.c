@@ -230,19 +230,28 @@ END_TEST
 /* ---- judged ---- */
 
 static void
-say_verdict(uint64_t sequence, unsigned verdict, unsigned effect, int fd)
+say_whole(uint64_t sequence, unsigned verdict, unsigned effect, int fd,
+    uint32_t from, unsigned flags)
 {
 	struct enc *e = enc_new(256);
+	int i;
 
 	enc_u64(e, sequence);
 	enc_u8(e, (uint8_t)verdict);
 	enc_u8(e, (uint8_t)effect);
 	enc_u32(e, 0);
-	enc_str(e, "");
-	enc_str(e, "");
-	enc_str(e, "");
-	enc_str(e, "");
+	enc_u32(e, from);
+	enc_u32(e, 0);
+	enc_u8(e, (uint8_t)flags);
+	for (i = 0; i < 6; i++)
+		enc_str(e, "");
 	rig_send(rig.fd[RIG_JUDGE], MSG_VERDICT, e, &fd, fd != -1);
+}
+
+static void
+say_verdict(uint64_t sequence, unsigned verdict, unsigned effect, int fd)
+{
+	say_whole(sequence, verdict, effect, fd, 0, 0);
 }
 
 static void
@@ -349,24 +358,33 @@ START_TEST(verdicts_that_can_not_be)
 	const struct {
 		unsigned	 verdict, effect;
 		int		 fd;
+		uint32_t	 from;
+		unsigned	 flags;
 	} bad[] = {
-		{ VERDICT_ALLOW, EFFECT_READ, -1 },	/* nothing to run */
-		{ VERDICT_ALLOW, EFFECT_READ, null },
-		{ VERDICT_ALLOW, 0, run },
-		{ VERDICT_ALLOW, EFFECT_DESTRUCTIVE + 1, run },
-		{ 0, EFFECT_READ, run },
-		{ VERDICT_INVALID + 1, EFFECT_READ, run },
-		{ VERDICT_DENY, 0, -1 },
+		{ VERDICT_ALLOW, EFFECT_READ, -1, 0, 0 }, /* nothing to run */
+		{ VERDICT_ALLOW, EFFECT_READ, null, 0, 0 },
+		{ VERDICT_ALLOW, 0, run, 0, 0 },
+		{ VERDICT_ALLOW, EFFECT_DESTRUCTIVE + 1, run, 0, 0 },
+		{ 0, EFFECT_READ, run, 0, 0 },
+		{ VERDICT_INVALID + 1, EFFECT_READ, run, 0, 0 },
+		{ VERDICT_DENY, 0, -1, 0, 0 },
+		{ VERDICT_DENY, EFFECT_READ, -1, 1, 0 }, /* ends before it */
+		{ VERDICT_DENY, EFFECT_READ, -1, 0, 0x80 },
 	};
 	struct rig_call c;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		rig_asked(&rig, rig_ask(&rig, user(), NULL, "exec"), &c);
-		say_verdict(c.sequence, bad[i].verdict, bad[i].effect,
-		    bad[i].fd);
-		want_end(rig_finished(&rig, &c), "failed", "interrupted");
+		say_whole(c.sequence, bad[i].verdict, bad[i].effect,
+		    bad[i].fd, bad[i].from, bad[i].flags);
 		judge_broke("a verdict that can not be");
+		/* once more it is asked, and not a third time */
+		rig_judging(&rig, &c);
+		say_whole(c.sequence, bad[i].verdict, bad[i].effect,
+		    bad[i].fd, bad[i].from, bad[i].flags);
+		want_end(rig_finished(&rig, &c), "failed", "interrupted");
+		judge_broke("the same again");
 	}
 	nothing_launched();
 	json_decref(rig_whole(&rig, user(), NULL));

@@ -50,6 +50,7 @@ struct rig_call {
 	char		 session[ID_SIZE];
 	char		 neuron[ID_SIZE];
 	uint64_t	 sequence;
+	uint8_t		 judge_flags;
 };
 
 #define RIG_WAIT_MS	10000	/* for anything to come */
@@ -122,6 +123,8 @@ uint32_t rig_ask(struct rig *, uint64_t handle, const char *session,
 extern uint8_t rig_ask_flags;
 /* ASKED and JUDGE. */
 void	rig_asked(struct rig *, uint32_t request, struct rig_call *);
+/* JUDGE: the first, or the same once more. */
+void	rig_judging(struct rig *, struct rig_call *);
 void	rig_verdict(struct rig *, struct rig_call *, unsigned verdict);
 /* LAUNCH, with NEURON_MAKE and NEURON_UP before it for a sessionless one. */
 void	rig_launch(struct rig *, struct rig_call *);

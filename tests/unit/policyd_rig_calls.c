@@ -186,9 +186,32 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 }
 
 void
+rig_judging(struct rig *r, struct rig_call *c)
+{
+	char tool[64], workspace[PATH_BYTES_MAX], principal[64], rules[64];
+	uint64_t sequence;
+	struct got g;
+
+	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
+	sequence = dec_u64(&g.d);
+	if (c->sequence != 0)
+		ck_assert_uint_eq(sequence, c->sequence);
+	c->sequence = sequence;
+	(void)dec_u8(&g.d);
+	c->judge_flags = dec_u8(&g.d);
+	dec_str(&g.d, tool, sizeof(tool));
+	dec_str(&g.d, workspace, sizeof(workspace));
+	dec_str(&g.d, principal, sizeof(principal));
+	dec_str(&g.d, rules, sizeof(rules));
+	ck_assert_int_eq(strncmp(principal, "uid:", 4), 0);
+	ck_assert_int_eq(dec_end(&g.d), 0);
+	ck_assert_uint_eq(g.nfds, 1);
+	got_close(&g);
+}
+
+void
 rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 {
-	char tool[64], workspace[PATH_BYTES_MAX];
 	struct got g;
 
 	memset(c, 0, sizeof(*c));
@@ -206,14 +229,7 @@ rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 	dec_str(&g.d, c->session, sizeof(c->session));
 	ck_assert_int_eq(dec_end(&g.d), 0);
 	ck_assert(id_ok(ID_CALL, c->id));
-	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
-	c->sequence = dec_u64(&g.d);
-	(void)dec_u8(&g.d);
-	dec_str(&g.d, tool, sizeof(tool));
-	dec_str(&g.d, workspace, sizeof(workspace));
-	ck_assert_int_eq(dec_end(&g.d), 0);
-	ck_assert_uint_eq(g.nfds, 1);
-	got_close(&g);
+	rig_judging(r, c);
 }
 
 void
@@ -226,8 +242,13 @@ rig_verdict(struct rig *r, struct rig_call *c, unsigned verdict)
 	enc_u8(e, (uint8_t)verdict);
 	enc_u8(e, EFFECT_READ);
 	enc_u32(e, MARK_OPAQUE);
+	enc_u32(e, 3);
+	enc_u32(e, 9);
+	enc_u8(e, VERDICT_F_UNRESOLVED);
 	enc_str(e, "read");
 	enc_str(e, "a-rule");
+	enc_str(e, "myelin.conf:7");
+	enc_str(e, "a command");
 	enc_str(e, "the reason\twhy");
 	enc_str(e, "the next step");
 	if (verdict == VERDICT_ALLOW)
