@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,9 +74,10 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
-	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E',
-	LONG_SINCE = '1', LONG_UNTIL = '2', LONG_ANCHOR = '3',
-	LONG_ANCHORS = '4' };
+	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E', LONG_ALL = 'A',
+	LONG_REMEMBERED = 'R', LONG_FOR_SESSION = 'F', LONG_REASON = 'G',
+	LONG_YES = 'Y', LONG_EXEC = 'x', LONG_DIGEST = 'd', LONG_SINCE = '1',
+	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4' };
 
 struct option_row {
 	int		 letter;
@@ -332,6 +334,59 @@ set_anchors(struct options *o, const char *value)
 	return (0);
 }
 
+static int
+set_all(struct options *o, const char *value)
+{
+	(void)value;
+	o->all = 1;
+	return (0);
+}
+
+static int
+set_remembered(struct options *o, const char *value)
+{
+	(void)value;
+	o->remembered = 1;
+	return (0);
+}
+
+static int
+set_for_session(struct options *o, const char *value)
+{
+	(void)value;
+	o->for_session = 1;
+	return (0);
+}
+
+static int
+set_reason(struct options *o, const char *value)
+{
+	o->reason = value;
+	return (0);
+}
+
+static int
+set_yes(struct options *o, const char *value)
+{
+	(void)value;
+	o->yes = 1;
+	return (0);
+}
+
+static int
+set_exec(struct options *o, const char *value)
+{
+	o->exec = value;
+	return (0);
+}
+
+static int
+set_digest(struct options *o, const char *value)
+{
+	o->digest = value;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -371,6 +426,18 @@ static const struct option_row option_rows[] = {
 	    set_anchor },
 	{ LONG_ANCHORS, 0, "anchors", "FILE", "the same of all anchors in "
 	    "the journal's lines", set_anchors },
+	{ LONG_ALL, 0, "all", NULL, "also those that were decided", set_all },
+	{ LONG_REMEMBERED, 0, "remembered", NULL, "those that hold for the "
+	    "rest of a session", set_remembered },
+	{ LONG_FOR_SESSION, 0, "session", NULL, "also the very same again, "
+	    "in this session", set_for_session },
+	{ LONG_REASON, 0, "reason", "WORDS", "why, for the one who asked",
+	    set_reason },
+	{ LONG_YES, 0, "yes", NULL, "a long one was read", set_yes },
+	{ LONG_DIGEST, 0, "digest", "HEX", "only if it is the one with this "
+	    "digest", set_digest },
+	{ LONG_EXEC, 0, "exec", "PROGRAM", "hand each new approval to this "
+	    "program, as JSON", set_exec },
 };
 
 /* The letters stand for rows of option_rows. */
@@ -406,6 +473,13 @@ static const struct command commands[] = {
 	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
 	    "register values that output must not show (operators)",
 	    cmd_secrets },
+	{ "approvals", "sjnARx", 0, EXIT_FAILED, "[show ID | revoke ID | "
+	    "watch [argument ...] | suggest]", "what waits for a decision "
+	    "(operators)", cmd_approvals },
+	{ "approve", "sjFGYd", 0, EXIT_FAILED, "ID", "show what waits, and "
+	    "allow it (operators)", cmd_approve },
+	{ "reject", "sjGd", 0, EXIT_FAILED, "ID", "reject what waits "
+	    "(operators)", cmd_reject },
 	{ "audit", "sjnf1234", 0, EXIT_FAILED,
 	    "verify [DIR | FILE ...] | tail | export [FILE]",
 	    "check, read or copy the audit log (operators)", cmd_audit },
@@ -589,6 +663,8 @@ main(int argc, char **argv)
 
 	hold_stdio();
 	signal(SIGPIPE, SIG_IGN);
+	/* Which characters the terminal knows; nothing else of the locale. */
+	(void)setlocale(LC_CTYPE, "");
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return (cmd_version(&o, 0, NULL));
 	switch (read_options(&o, "so", 1, argc, argv)) {

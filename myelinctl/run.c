@@ -41,8 +41,12 @@ static const struct ending {
 	{ "invalid_arguments", EXIT_MYELIN, NULL, NULL },
 	{ "denied_by_policy", EXIT_MYELIN, NULL,
 	    "myelinctl whoami shows what you may do" },
-	{ "approval_rejected", EXIT_MYELIN, NULL, NULL },
-	{ "approval_expired", EXIT_MYELIN, NULL, NULL },
+	{ "approval_rejected", EXIT_NOT_ALLOWED, "an operator rejected the "
+	    "call", NULL },
+	{ "approval_expired", EXIT_NOT_ALLOWED, "no operator decided in time",
+	    "run it again when one is there" },
+	{ "policy_changed", EXIT_MYELIN, "not run: the policy became stricter "
+	    "while the call waited", NULL },
 	{ "interrupted", EXIT_MYELIN, "interrupted: a part of Myelin was "
 	    "restarted", "run it again; the service's log says more" },
 	{ "neuron_lost", EXIT_MYELIN, "the neuron was lost", "run it again; "
@@ -140,7 +144,7 @@ failed_status(const struct options *o, const char *program,
 		complain("the call failed: %s", reason);
 	if (ending != NULL && ending->next != NULL)
 		advise("%s", ending->next);
-	else if (status == EXIT_MYELIN)
+	else if (status == EXIT_MYELIN || status == EXIT_NOT_ALLOWED)
 		advise("myelinctl call show %s tells all of it", f->call);
 	return (status == STATUS_OWN ? own_status(f->finished) : status);
 }
