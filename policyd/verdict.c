@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "verdict.h"
+#include "without.h"
 
 /* A byte of the judged text; both ends are 0 where no part of it decided. */
 static json_t *
@@ -22,6 +23,9 @@ judgement_json(const struct judgement *j)
 {
 	if (j->verdict == 0)
 		return (json_null());
+	if (WITHOUT(verdict_place))
+		return (json_pack("{s:s}", "verdict",
+		    verdict_name(j->verdict)));
 	return (json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 	    "verdict", verdict_name(j->verdict),
 	    "class", json_text_or_null(j->class),
