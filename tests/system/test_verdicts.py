@@ -66,8 +66,9 @@ class Structured(unittest.TestCase):
 
     def test_of_what_runs(self):
         r = self.i.bash("true; ls $X")
-        self.assertEqual((r["judged"]["verdict"], r["judged"]["class"]),
-                         ("allow", "read"))
+        self.assertEqual((r["judged"]["verdict"], r["judged"]["class"],
+                          r["judged"]["command"], r["judged"]["to"]),
+                         ("allow", "read", None, None))
         r = self.i.call("ls", {})
         self.assertEqual((r["judged"]["command"], r["judged"]["from"]),
                          (None, None))
