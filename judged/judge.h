@@ -24,7 +24,7 @@ struct judgement {
 	const char	*class;
 	char		 rule[256];
 	char		 where[512];	/* "FILE:LINE" of a rule, or "" */
-	char		 command[512];
+	char		 command[1024];
 	struct why	 reason;
 	const char	*next;		/* what the caller could do instead */
 	int		 run_fd;	/* the run block, or -1 */

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "layers.h"
 #include "verdict.h"
+#include "without.h"
 
 static const struct call_outcome outcomes[] = {
 	[END_EXITED] = { CALL_COMPLETED, NULL },
@@ -116,6 +117,8 @@ denials_json(const struct call *c, const char *reason, const char *words)
 {
 	json_t *list = json_array();
 
+	if (WITHOUT(denials))
+		return (list);
 	if (reason != NULL && strcmp(reason, "denied_by_policy") == 0)
 		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}",
 		    "layer", c->denied_by != NULL ? c->denied_by : "judge",

@@ -8,6 +8,9 @@
 #include "call.h"
 #include "judge.h"
 #include "proc.h"
+#include "redact.h"
+#include "secrets.h"
+#include "without.h"
 
 static int	on_tool(void *, struct imsg *);
 static int	on_tools_end(void *, struct imsg *);
@@ -153,6 +156,30 @@ judge_ask(struct call *c)
 	return (channel_send(judge, m));
 }
 
+/*
+ * Words that may be of the call's own arguments: masked before they are cut,
+ * so that no half of a secret stays, and before anything is kept or told.
+ */
+static void
+get_masked(struct imsg *m, char *dst, size_t size)
+{
+	char words[4096];
+	size_t len;
+
+	get_words(m, words, sizeof(words));
+	if (!WITHOUT(verdict_mask)) {
+		redact_line(words);
+		secrets_mask(words, 0);
+	}
+	if ((len = strlen(words)) >= size) {
+		len = size - 1;
+		while (len > 0 && ((uint8_t)words[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(dst, words, len);
+	dst[len] = '\0';
+}
+
 static int
 get_judgement(struct imsg *m, struct judgement *j)
 {
@@ -164,11 +191,11 @@ get_judgement(struct imsg *m, struct judgement *j)
 	j->to = imsg_get_u32(m);
 	j->flags = imsg_get_u8(m);
 	get_words(m, j->class, sizeof(j->class));
-	get_words(m, j->rule, sizeof(j->rule));
+	get_masked(m, j->rule, sizeof(j->rule));
 	get_words(m, j->where, sizeof(j->where));
-	get_words(m, j->command, sizeof(j->command));
-	get_words(m, j->reason, sizeof(j->reason));
-	get_words(m, j->next, sizeof(j->next));
+	get_masked(m, j->command, sizeof(j->command));
+	get_masked(m, j->reason, sizeof(j->reason));
+	get_masked(m, j->next, sizeof(j->next));
 	if (imsg_end(m) == -1 || j->verdict < VERDICT_ALLOW ||
 	    j->verdict > VERDICT_INVALID || j->effect > EFFECT_DESTRUCTIVE ||
 	    (j->flags & ~(unsigned)VERDICT_F_UNRESOLVED) != 0 ||

@@ -68,6 +68,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_keys \
 	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
@@ -111,6 +112,10 @@ tests_unit_check_policyd_transcripts_SOURCES = \
 	tests/unit/check_policyd_transcripts.c $(POLICYD_RIG)
 tests_unit_check_policyd_transcripts_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_transcripts_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_keys_SOURCES = \
+	tests/unit/check_policyd_keys.c $(POLICYD_RIG)
+tests_unit_check_policyd_keys_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_keys_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

@@ -2,12 +2,23 @@
 
 #include "call.h"
 #include "verdict.h"
+#include "without.h"
 
-/* A byte of the judged text; both ends are 0 where no part of it decided. */
+/*
+ * The command that decided, and its bytes.  Of what is allowed there is none:
+ * a record is read by more people than a transcript, which has the arguments.
+ */
+static int
+has_place(const struct judgement *j)
+{
+	return (j->verdict != VERDICT_ALLOW);
+}
+
 static json_t *
 byte_json(const struct judgement *j, uint32_t at)
 {
-	return (j->to == 0 ? json_null() : json_integer((json_int_t)at));
+	return (j->to == 0 || !has_place(j) ? json_null() :
+	    json_integer((json_int_t)at));
 }
 
 static json_t *
@@ -22,6 +33,9 @@ judgement_json(const struct judgement *j)
 {
 	if (j->verdict == 0)
 		return (json_null());
+	if (WITHOUT(verdict_place))
+		return (json_pack("{s:s}", "verdict",
+		    verdict_name(j->verdict)));
 	return (json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 	    "verdict", verdict_name(j->verdict),
 	    "class", json_text_or_null(j->class),
@@ -29,7 +43,7 @@ judgement_json(const struct judgement *j)
 	    "marks", marks_json(j->marks),
 	    "rule", json_text_or_null(j->rule),
 	    "where", json_text_or_null(j->where),
-	    "command", json_text_or_null(j->command),
+	    "command", json_text_or_null(has_place(j) ? j->command : ""),
 	    "from", byte_json(j, j->from), "to", byte_json(j, j->to),
 	    "reason", json_text_or_null(j->reason),
 	    "next", json_text_or_null(j->next)));

@@ -411,6 +411,25 @@ tell(struct job *j, uint32_t request)
 	channel_send(api, m);
 }
 
+/*
+ * A dry run whose explanation is the tool's name; or the call that the key
+ * names, as if it was that one's.
+ */
+static void
+tell_other(uint32_t request, const char *tool, const char *key)
+{
+	struct imsg *m = imsg_new(key[0] != '\0' ? MSG_CALL_SAME :
+	    MSG_DRY_JUDGED);
+
+	imsg_put_u32(m, request);
+	imsg_put_str(m, key[0] != '\0' ? key :
+	    "{\"dry_run\":true,\"verdict\":\"allow\"}");
+	if (key[0] == '\0' && strcmp(tool, "none") != 0)
+		imsg_put_fd(m, memfd_sealed("explanation", tool,
+		    strlen(tool)));
+	channel_send(api, m);
+}
+
 static int
 on_ask(void *arg, struct imsg *m)
 {
@@ -421,6 +440,7 @@ on_ask(void *arg, struct imsg *m)
 	const uint8_t *bytes;
 	struct job *j;
 	json_t *args;
+	uint8_t flags;
 	size_t n;
 	int i;
 
@@ -430,7 +450,7 @@ on_ask(void *arg, struct imsg *m)
 	(void)imsg_get_u64(m);
 	ms = imsg_get_u32(m);
 	(void)imsg_get_u8(m);
-	(void)imsg_get_u8(m);
+	flags = imsg_get_u8(m);
 	if (once) {
 		(void)imsg_get_u32(m);
 		(void)imsg_get_u32(m);
@@ -451,6 +471,11 @@ on_ask(void *arg, struct imsg *m)
 	if (strcmp(j->tool, "absent") == 0) {
 		reply(request, 404, 0, "{\"error\":{\"code\":\"not_found\","
 		    "\"message\":\"no such tool\"}}");
+		free(j);
+		goto done;
+	}
+	if ((flags & ASK_F_DRY_RUN) != 0 || key[0] != '\0') {
+		tell_other(request, j->tool, key);
 		free(j);
 		goto done;
 	}

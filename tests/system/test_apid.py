@@ -1059,10 +1059,11 @@ class Hostile(Base):
 
     def test_messages_that_break_the_table(self):
         self.check(self.fake)
-        self.fake.command("bad bad-id")
-        time.sleep(0.1)
-        self.assertEqual(self.client().do("GET", "/healthz")[0], 503)
-        self.fake.command("plumb")
+        for name in ("bad-id", "bad-verdict"):
+            self.fake.command("bad " + name)
+            time.sleep(0.1)
+            self.assertEqual(self.client().do("GET", "/healthz")[0], 503)
+            self.fake.command("plumb")
         self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
 
     def test_the_operators_the_same(self):
@@ -1075,6 +1076,36 @@ class Hostile(Base):
     def test_a_flood_of_answers_to_nobody(self):
         self.fake.command("bad nobody")
         self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
+
+
+class Verdicts(Base):
+    """What policyd answers with instead of a new call."""
+
+    def test_dry_runs(self):
+        for tool in ("none", "broken"):
+            status, j = self.client().do("POST", "/v1/calls", {
+                "tool": tool, "args": {}, "dry_run": True})
+            self.assertEqual((status, j), (200, {
+                "dry_run": True, "verdict": "allow", "explanation": None}))
+
+    def test_the_same_call(self):
+        first = self.run_call(exec_("echo", "b"))
+        self.assertEqual(self.run_call(exec_("echo", "c"),
+                                       idempotency_key=first["call"]), first)
+        # that is another principal's, or none that apid knows: policyd's say
+        status, j = self.client().do("POST", "/v1/calls", dict(
+            exec_("echo"), idempotency_key="c-" + "2" * 20))
+        self.assertEqual(status, 404, j)
+
+    def test_events_and_secrets(self):
+        c = self.client()
+        c.request("POST", "/v1/calls", exec_("true"), STREAM)
+        self.assertEqual(c.head()[0], 200)
+        name, _, judged = next(c.events())
+        self.assertEqual((name, judged["class"]),
+                         ("call.judged", "mutate-irreversible"))
+        self.assertTrue(judged["command"].startswith("ls key="))
+        self.assertNotIn("AKIA", judged["command"])
 
 
 class Caps(Base):

@@ -66,8 +66,9 @@ class Structured(unittest.TestCase):
 
     def test_of_what_runs(self):
         r = self.i.bash("true; ls $X")
-        self.assertEqual((r["judged"]["verdict"], r["judged"]["class"]),
-                         ("allow", "read"))
+        self.assertEqual((r["judged"]["verdict"], r["judged"]["class"],
+                          r["judged"]["command"], r["judged"]["to"]),
+                         ("allow", "read", None, None))
         r = self.i.call("ls", {})
         self.assertEqual((r["judged"]["command"], r["judged"]["from"]),
                          (None, None))
@@ -120,6 +121,19 @@ class Structured(unittest.TestCase):
             "dry_run": True})[1]
         self.assertIn("rm -rf /", r["judged"]["command"])
         self.assertNotIn(secret, str(r))
+        # nor half of one, where a long command is cut; nor on the disk
+        for n in (420, 495, 500, 900, 1010, 1500):
+            words = "rm -rf / "
+            while len(words) < n - 20:
+                words += "x" * 19 + " "
+            r = self.i.bash(words + "y" * (n - len(words)) + secret + " z")
+            self.assertEqual(r["class"], "hard:wipe")
+            self.assertNotIn(secret[:6], str(r["judged"]) +
+                             str(r["denials"]))
+        for base, _, names in os.walk(self.i.state):
+            for name in names:
+                with open(os.path.join(base, name), "rb") as f:
+                    self.assertNotIn(secret.encode()[:12], f.read(), name)
 
 
 class DryRun(unittest.TestCase):

@@ -124,6 +124,8 @@ uint32_t rig_ask(struct rig *, uint64_t handle, const char *session,
 	    const char *tool);
 /* Flags of the ASKs that follow. */
 extern uint8_t rig_ask_flags;
+/* Their idempotency key, "" for none. */
+extern const char *rig_ask_key;
 /* ASKED and JUDGE. */
 void	rig_asked(struct rig *, uint32_t request, struct rig_call *);
 /* JUDGE: the first, or the same once more. */

@@ -143,6 +143,7 @@ rig_session(struct rig *r, uint64_t handle, char session[ID_SIZE])
 }
 
 uint8_t rig_ask_flags;
+const char *rig_ask_key = "";
 
 uint32_t
 rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
@@ -160,12 +161,12 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 	if (session != NULL) {
 		enc_str(e, session);
 		enc_str(e, tool);
-		enc_str(e, "");
+		enc_str(e, rig_ask_key);
 	} else {
 		enc_u32(e, UINT32_MAX);
 		enc_u32(e, UINT32_MAX);
 		enc_str(e, tool);
-		enc_str(e, "");
+		enc_str(e, rig_ask_key);
 		enc_str(e, "");
 		enc_str(e, "");
 		enc_str(e, "");
