@@ -109,10 +109,14 @@ endif
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
 	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp \
-	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip tests/fuzz/fuzz_dry
+	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip tests/fuzz/fuzz_dry \
+	tests/fuzz/fuzz_approval
 tests_fuzz_fuzz_dry_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_dry_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_dry_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_approval_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_approval_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_approval_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_result_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_result_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_result_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -140,4 +144,4 @@ EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
 	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip \
-	tests/fuzz/corpus/dry
+	tests/fuzz/corpus/dry tests/fuzz/corpus/approval

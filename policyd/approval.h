@@ -132,8 +132,8 @@ int	approval_on_decide(void *, struct imsg *);
 /* As the API shows it; a may be NULL. */
 json_t	*approval_json(const struct approval_row *, const struct approval *a);
 json_t	*query_approvals(const struct query *, struct refusal *);
-/* One: by APPROVAL_SHOWN while it waits (q->answered is set then). */
-json_t	*query_approval(struct query *, struct refusal *);
+/* One: by APPROVAL_SHOWN while it waits (*q->answered is set then). */
+json_t	*query_approval(const struct query *, struct refusal *);
 /* For status: {pending, oldest_s}. */
 json_t	*approvals_status(void);
 

@@ -262,7 +262,8 @@ revoke(const struct decision *d)
 		reply_refusal(&d->to, &r);
 		return;
 	}
-	a->row.remembered = 0;
+	if (!WITHOUT(approval_revoke))
+		a->row.remembered = 0;
 	a->row.revoked = 1;
 	audit_append("approval.revoked", json_pack("{s:s,s:s,s:s}",
 	    "approval", a->row.id, "call", a->row.call,

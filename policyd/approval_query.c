@@ -11,7 +11,7 @@
 #include "query.h"
 
 static int	may_look(const struct query *, struct refusal *);
-static void	show(struct query *, struct approval *);
+static void	show(const struct query *, struct approval *);
 
 static const char *
 scope_name(unsigned scope)
@@ -214,7 +214,7 @@ fail:
 }
 
 static void
-show(struct query *q, struct approval *a)
+show(const struct query *q, struct approval *a)
 {
 	json_t *json = approval_json(&a->row, a);
 	struct refusal r;
@@ -224,7 +224,7 @@ show(struct query *q, struct approval *a)
 	if (json == NULL || (text = json_dumps(json, JSON_COMPACT)) == NULL)
 		fatalx("an answer can not be made");
 	json_decref(json);
-	q->answered = 1;
+	*q->answered = 1;
 	sent = send_shown(q, a, text);
 	free(text);
 	if (sent == 0) {
@@ -237,7 +237,7 @@ show(struct query *q, struct approval *a)
 }
 
 json_t *
-query_approval(struct query *q, struct refusal *r)
+query_approval(const struct query *q, struct refusal *r)
 {
 	struct approval *a;
 	json_t *json = NULL;

@@ -65,6 +65,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_audit_chain \
 	tests/unit/check_policyd_budget \
 	tests/unit/check_policyd_calls \
+	tests/unit/check_policyd_clock \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
@@ -75,7 +76,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
 	tests/unit/check_policyd_transcripts
-check_PROGRAMS += $(POLICYD_TESTS)
+check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
 
 POLICYD_RIG = \
 	tests/unit/policyd_rig.c tests/unit/policyd_rig.h \
@@ -95,6 +96,14 @@ tests_unit_check_policyd_replay_SOURCES = \
 	tests/unit/check_policyd_replay.c $(POLICYD_RIG_APPROVALS)
 tests_unit_check_policyd_replay_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_replay_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_clock_SOURCES = \
+	tests/unit/check_policyd_clock.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_clock_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_clock_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_clock_step_so_SOURCES = tests/unit/clock_step.c
+tests_unit_clock_step_so_CFLAGS = $(AM_CFLAGS) -fPIC -fno-sanitize=all
+tests_unit_clock_step_so_LDFLAGS = -shared -fno-sanitize=all
+tests_unit_clock_step_so_LDADD = -ldl
 tests_unit_check_policyd_digest_SOURCES = tests/unit/check_policyd_digest.c \
 	tests/unit/unit.h
 tests_unit_check_policyd_digest_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \

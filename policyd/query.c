@@ -22,7 +22,6 @@ static const struct question {
 	unsigned	 channels;
 	unsigned	 rights;	/* RIGHT_*, on the operator's plane */
 	json_t		*(*fn)(const struct query *, struct refusal *);
-	json_t		*(*sends)(struct query *, struct refusal *);
 } questions[] = {
 	[QUERY_WHOAMI] = { CH_API, 0, query_whoami },
 	[QUERY_TOOLS] = { CH_AGENT, 0, query_tools },
@@ -39,7 +38,7 @@ static const struct question {
 	[QUERY_TRANSCRIPT] = { CH_API, RIGHT_AUDIT, query_transcript },
 	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
 	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
-	[QUERY_APPROVAL] = { CH_OPERATOR, 0, NULL, query_approval },
+	[QUERY_APPROVAL] = { CH_OPERATOR, 0, query_approval },
 };
 
 static const struct {
@@ -255,8 +254,7 @@ query_answer(struct query *q, unsigned what, uint64_t handle,
 	if (what != QUERY_HEALTH &&
 	    query_identify(q, handle, question->rights, r) == -1)
 		return (NULL);
-	return (question->sends != NULL ? question->sends(q, r) :
-	    question->fn(q, r));
+	return (question->fn(q, r));
 }
 
 static void
@@ -283,10 +281,11 @@ query_on_query(void *arg, struct imsg *m)
 	uint64_t handle;
 	json_t *json;
 	unsigned what;
-	int bad;
+	int bad, answered = 0;
 
 	memset(&q, 0, sizeof(q));
 	q.api = arg;
+	q.answered = &answered;
 	q.to = to = reply_to(arg, imsg_get_u32(m));
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
@@ -308,7 +307,7 @@ query_on_query(void *arg, struct imsg *m)
 		json = NULL;
 	} else
 		json = query_answer(&q, what, handle, &r);
-	if (q.answered)
+	if (answered)
 		json = NULL;
 	else if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
 		query_lines(&to, q.lines);

@@ -25,7 +25,7 @@ struct query {
 	char		 id[ID_SIZE];	/* "" for none */
 	struct enc	*lines;		/* an answer with transcripts: see below */
 	struct reply_to	 to;
-	int		 answered;	/* it was sent already */
+	int		*answered;	/* set where it was sent already */
 };
 
 /* Both planes' handler (arg is the struct api). */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../policyd/api.h"
+#include "../../policyd/approval.h"
 #include "../../policyd/conf.h"
 #include "../../policyd/judge.h"
 #include "../../policyd/launch.h"
@@ -32,7 +33,10 @@
 static const uint8_t magic[8] = { 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
     0x11 };
 static uint8_t	number[8];
-static char	last_ids[3][ID_SIZE];	/* a call, a neuron, a session */
+static char	last_ids[4][ID_SIZE]; /* a call, a neuron, a session, an approval */
+static const char letters[] = "cnsa";
+/* So does the digest of the last approval. */
+static const uint8_t no_digest[APPROVAL_DIGEST] = "the digest of the last approval";
 
 static struct event_base	*base;
 static int			 memfd, pipes[2], socks[2], accepted;
@@ -86,7 +90,8 @@ make_conf(void)
 	s->operators = calloc(1, sizeof(*s->operators));
 	s->operators[0].who = WHO_USER;
 	s->operators[0].id = geteuid();
-	s->operators[0].rights = RIGHT_AUDIT;
+	s->operators[0].rights = RIGHT_AUDIT | RIGHT_APPROVE;
+	s->limits.v[LIMIT_SELF_APPROVAL] = 1;
 	s->limits.v[LIMIT_NEURON_WAIT] = 0;
 	s->limits.v[LIMIT_HOURLY] = 100000000;
 	conf_set(s);
@@ -146,12 +151,14 @@ put_in(uint8_t *packet, size_t size, const void *what, const void *with,
 static void
 put_in_all(uint8_t *packet, size_t size)
 {
-	static const char letters[] = "cns";
+	const struct approval *a = approval_find(last_ids[3]);
 	char zeros[ID_SIZE];
 	size_t i;
 
 	put_in(packet, size, magic, number, sizeof(magic));
-	for (i = 0; i < 3; i++) {
+	if (a != NULL)
+		put_in(packet, size, no_digest, a->digest, sizeof(no_digest));
+	for (i = 0; i < sizeof(last_ids) / sizeof(last_ids[0]); i++) {
 		snprintf(zeros, sizeof(zeros), "%c-00000000000000000000",
 		    letters[i]);
 		if (last_ids[i][0] != '\0')
@@ -233,7 +240,10 @@ send_tools(void)
 	enc_free(e);
 }
 
-/* judged allows what it is asked, unless it is the one that is hostile. */
+/*
+ * judged allows what it is asked, unless it is the one that is hostile, and
+ * asks where an operator is.
+ */
 static void
 answer_judge(struct dec *d, enum channel_kind hostile)
 {
@@ -247,7 +257,7 @@ answer_judge(struct dec *d, enum channel_kind hostile)
 	}
 	e = enc_new(256);
 	enc_u64(e, sequence);
-	enc_u8(e, VERDICT_ALLOW);
+	enc_u8(e, hostile == CH_OPERATOR ? VERDICT_ASK : VERDICT_ALLOW);
 	enc_u8(e, EFFECT_READ);
 	enc_u32(e, 0);
 	enc_u32(e, 0);
@@ -318,6 +328,11 @@ answer(const uint8_t *bytes, size_t size, enum channel_kind hostile)
 		(void)dec_u64(&d);
 		(void)dec_u64(&d);
 		dec_str(&d, last_ids[0], ID_SIZE);
+		break;
+	case MSG_CALL_ASKING:
+		(void)dec_u32(&d);
+		dec_str(&d, last_ids[0], ID_SIZE);
+		dec_str(&d, last_ids[3], ID_SIZE);
 		break;
 	case MSG_REPLY:
 		p = memmem(bytes, size, "\"session\":\"s-", 13);
@@ -428,7 +443,7 @@ fresh(enum channel_kind hostile)
 	if (hostile != CH_JUDGE)
 		send_tools();
 	turn(hostile);
-	if (hostile == CH_LAUNCH)
+	if (hostile == CH_LAUNCH || hostile == CH_OPERATOR)
 		send_call(hostile);
 }
 

@@ -546,7 +546,7 @@ class Results(Base):
         c = self.client()
         status, j = c.do("POST", "/v1/calls", bash("sleep 0.5; echo x"))
         self.assertEqual(status, 202)
-        self.assertEqual(set(j), {"call", "session", "state"})
+        self.assertEqual(set(j), {"call", "session", "state", "approval"})
         target = "/v1/calls/" + j["call"]
         start = time.monotonic()
         status, j = c.do("GET", target + "?wait_ms=100")
