@@ -180,7 +180,7 @@ class Hooks(unittest.TestCase):
         """A deny raises no question, and an allow does not skip a hook."""
         i = self.instance("#!/bin/sh\nread -r c\ncase $c in\n"
                           "*ruled*) echo ruled out >&2; exit 1 ;; esac\n")
-        ask = "rm -rf /var/tmp/x"
+        ask = "rm -rf .git"
         status, body = i.request("POST", "/v1/calls", {
             "tool": "bash", "args": {"command": ask}, "wait_ms": 3000})
         self.assertEqual((status, body["state"]),
@@ -189,8 +189,49 @@ class Hooks(unittest.TestCase):
         i.request("POST", "/v1/calls/%s/cancel" % body["call"])
         before = len(audit(i, "approval.requested"))
         self.assertEqual(before, 1)
-        self.denied(i.bash(ask + "/ruled"), "ruled out")
+        self.denied(i.bash(ask + " ruled"), "ruled out")
         self.assertEqual(len(audit(i, "approval.requested")), before)
+
+    def decide(self, i, call, decision):
+        status, call = i.get("/v1/calls/" + call)
+        path = "/v1/approvals/" + call["approval"]
+        status, a = i.get(path, operator=True)
+        status, body = i.request("POST", path, {
+            "decision": decision, "digest": a["digest"]}, operator=True)
+        self.assertEqual(status, 200, body)
+
+    def ask(self, i, session):
+        status, body = i.request("POST", "/v1/sessions/%s/calls" % session, {
+            "tool": "bash", "args": {"command": "rm -rf .git; echo ran"},
+            "wait_ms": 2000})
+        return body
+
+    def test_nothing_remembered_skips_it(self):
+        """Allowed for the session, and denied by a hook for all that; allowed
+        before there was the hook, and not run."""
+        i = self.instance(PASS, extra="self-approval yes\n")
+        session = i.session()
+        call = self.ask(i, session)
+        self.assertEqual(call["state"], "awaiting_approval", call)
+        self.decide(i, call["call"], "allow_session")
+        status, r = i.get("/v1/calls/%s?wait_ms=5000" % call["call"])
+        self.assertEqual((r["state"], r["stdout"]), ("completed", "ran\n"))
+        again = self.ask(i, session)
+        self.assertEqual((again["state"], again["stdout"]),
+                         ("completed", "ran\n"))
+        # one that waits while the hook comes
+        other = i.session()
+        waits = self.ask(i, other)
+        self.assertEqual(waits["state"], "awaiting_approval", waits)
+        path = os.path.join(i.dir, "hooks", "h0")
+        self.write(path, "#!/bin/sh\necho never >&2\nexit 1\n")
+        reload(i, self.config)
+        self.denied(self.ask(i, session), "never")
+        self.decide(i, waits["call"], "allow_once")
+        status, r = i.get("/v1/calls/%s?wait_ms=5000" % waits["call"])
+        self.assertEqual((r["state"], r["reason"]),
+                         ("failed", "policy_changed"))
+        self.assertEqual(r["stdout"], "")
 
     def test_cancel_while_it_looks(self):
         i = self.instance("#!/bin/sh\nsleep 30\n")
