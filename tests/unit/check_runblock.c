@@ -222,7 +222,7 @@ START_TEST(test_decode_bad)
 	enc_u32(enc, 0);
 	enc_str(enc, "{}");
 	ck_assert_ptr_null(decode(enc, &why));
-	ck_assert_str_eq(why, "with more than the name of a body");
+	ck_assert_str_eq(why, "with more than a name");
 
 	enc = head(1, 0);		/* no program */
 	enc_u32(enc, 0);
