@@ -127,6 +127,7 @@ slice_free(struct slice *s)
 			close(s->files[i].fd);
 	}
 	strings_free(&s->env_allow);
+	strings_free(&s->sources);
 	free(s->profiles);
 	free(s->principals);
 	free(s->operators);
@@ -305,6 +306,12 @@ put_hooks(struct enc *e, const struct slice *s)
 		put_where(e, &s->hooks[i].where);
 		enc_str(e, s->hooks[i].name);
 	}
+}
+
+static void
+put_sources(struct enc *e, const struct slice *s)
+{
+	put_strings(e, &s->sources);
 }
 
 /* ---- decoding: every list bounded, every number checked ---- */
@@ -539,6 +546,12 @@ get_hooks(struct dec *d, struct slice *s)
 	}
 }
 
+static void
+get_sources(struct dec *d, struct slice *s)
+{
+	get_strings(d, &s->sources);
+}
+
 static const struct {
 	unsigned	 bit;
 	void		(*put)(struct enc *, const struct slice *);
@@ -553,7 +566,8 @@ static const struct {
 	{ SLICE_LISTENS,	put_listens,	get_listens },
 	{ SLICE_ENV,		put_env,	get_env },
 	{ SLICE_LOG,		put_log,	get_log },
-	{ SLICE_HOOKS,		put_hooks,	get_hooks }
+	{ SLICE_HOOKS,		put_hooks,	get_hooks },
+	{ SLICE_SOURCES,	put_sources,	get_sources }
 };
 
 #define NSECTIONS	(sizeof(sections) / sizeof(sections[0]))

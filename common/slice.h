@@ -117,6 +117,7 @@ struct slice {
 	char		*cgroup_parent;	/* NULL: found by neurond */
 	struct limits	 limits;
 	int		 coerce;	/* tool-input: stringified scalars */
+	struct strings	 sources;	/* "SHA256 PATH" of each file read */
 	struct strings	 env_allow;	/* names a call may set beyond the usual */
 	struct cf_profile *profiles;	size_t nprofiles;
 	struct cf_principal *principals; size_t nprincipals;
@@ -142,6 +143,7 @@ struct slice {
 #define SLICE_ENV	0x080	/* env_allow, coerce */
 #define SLICE_LOG	0x100	/* verbose */
 #define SLICE_HOOKS	0x400
+#define SLICE_SOURCES	0x1000	/* sources */
 
 #define SLICE_MAX	(4 * 1024 * 1024)	/* bytes, encoded */
 

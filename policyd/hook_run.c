@@ -368,7 +368,8 @@ run_start(void *arg, int granted, const struct refusal *why)
 		return;
 	}
 	build = c->neuron->build;
-	build.workspace[0] = '\0';
+	if (!WITHOUT(hook_workspace))
+		build.workspace[0] = '\0';
 	run->neuron = neuron_new(c->ident, &build);
 	if (neuron_make(run->neuron, &r) == -1) {
 		run_failed(run, r.words);

@@ -30,6 +30,7 @@
 
 #define ROWS_KEPT_US	(UINT64_C(30) * 86400 * 1000000) /* calls, sessions */
 #define CHORES_US	60000000
+#define SOURCES_BYTES	(32 * 1024)	/* of files' names in a record */
 
 static struct event_base	*base;
 static struct event		*chores;
@@ -180,6 +181,38 @@ recover(uint64_t live_from)
 
 /* ---- start ---- */
 
+/*
+ * Adds to a record what is in force: the files that it was read from, as far
+ * as there is room, and how many more there are.
+ */
+static json_t *
+with_config(json_t *record)
+{
+	const struct strings *sources = &conf()->sources;
+	json_t *list = json_array();
+	size_t i, bytes = 0;
+	const char *path;
+
+	for (i = 0; i < sources->n && bytes < SOURCES_BYTES; i++) {
+		if ((path = strchr(sources->v[i], ' ')) == NULL)
+			continue;
+		json_array_append_new(list, json_pack("{s:o,s:o}",
+		    "file", json_text(path + 1), "sha256",
+		    json_stringn(sources->v[i],
+		    (size_t)(path - sources->v[i]))));
+		/* what is no ASCII takes six bytes for two */
+		bytes += 3 * strlen(path) + 128;
+	}
+	json_object_set_new(record, "generation",
+	    json_integer((json_int_t)conf()->generation));
+	json_object_set_new(record, "files_more",
+	    json_integer((json_int_t)(sources->n - json_array_size(list))));
+	json_object_set_new(record, "files", list);
+	json_object_set_new(record, "self_approval",
+	    json_boolean(conf_limit(LIMIT_SELF_APPROVAL) != 0));
+	return (record);
+}
+
 static int
 start(struct event_base *with, int dirfd, int audit_fd)
 {
@@ -192,10 +225,9 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    store_mark_get(&mark, &live_from) == -1 ||
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);
-	audit_append("service.started", json_pack("{s:s,s:o,s:b}",
+	audit_append("service.started", with_config(json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
-	    "instance", json_text_or_null(conf()->instance),
-	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0));
+	    "instance", json_text_or_null(conf()->instance))));
 	if (recover(live_from) == -1 || approvals_recover() == -1 ||
 	    transcript_open(dirfd) == -1 ||
 	    secrets_start() == -1)
@@ -256,9 +288,7 @@ policyd_start_memory(struct event_base *with)
 void
 policyd_reloaded(void)
 {
-	audit_append("config.reloaded", json_pack("{s:I,s:b}",
-	    "generation", (json_int_t)conf()->generation,
-	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0));
+	audit_append("config.reloaded", with_config(json_object()));
 	sync_soon();
 }
 

@@ -16,7 +16,7 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	[CHILD_POLICYD] = { "policyd", "policyd", "policyd",
 	    "_myelin-policy", 4, ROOT_POLICY, SLICE_STATE | SLICE_PROFILES |
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
-	    SLICE_LISTENS | SLICE_HOOKS, 0, FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false },
+	    SLICE_LISTENS | SLICE_HOOKS | SLICE_SOURCES, 0, FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false },
 	[CHILD_JUDGED] = { "judged", "judged", "judged", "_myelin-judge", 3,
 	    ROOT_EMPTY, SLICE_ENV, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
 	    false },

@@ -340,6 +340,31 @@ class Files(unittest.TestCase):
             self.assertIn(b"--since", r.stderr)
 
 
+class Archived(unittest.TestCase):
+    def test_taken_away_while_it_runs(self):
+        """Old files go while the service runs: what reads the log goes on,
+        and says what is not there."""
+        with Instance(CONFIG + "audit-file 64K\n") as i:
+            fill(i, 2)
+            policy = os.path.join(i.state, "policy")
+            last = int(old_names(policy)[0].split(".")[1])
+            os.unlink(os.path.join(policy, old_names(policy)[0]))
+            first = all_lines(i)[0]
+            self.assertEqual((first["seq"], first["event"]),
+                             (last + 1, "audit.rotated"))
+            s = Stream(i, "?after=3&event=audit.rotated")
+            s.wait("audit.rotated")
+            s.close()
+            self.assertEqual(s.got[0], (last, "events.gap",
+                                        {"from": 4, "to": last}))
+            self.assertEqual(s.got[1][0], last + 1)
+            r = i.ctl("audit", "verify")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("Records before %d are not here" % (last + 1),
+                          r.stdout.decode())
+            self.assertFalse(i.status()["audit"]["gap"])
+
+
 class Kills(unittest.TestCase):
     def test_new_files_and_kills(self):
         """kill -9 of policyd at any moment, with a new file every few calls:

@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from harness import BUILD, CONFIG, MYELIND, Instance, wait_for
+from harness import BUILD, CONFIG, MYELIND, Instance, Workspace, wait_for
 from test_reload import audit, reload
 
 PASS = "#!/bin/sh\ncat >/dev/null\n"
@@ -26,20 +26,25 @@ if "look" in command:
     json.dump(call, sys.stderr)
     sys.exit(1)
 """
-INSIDE = """#!/bin/bash
-read -r call
-case $call in *inside*) ;; *) exit 0 ;; esac
-{
-id -u; pwd
-ls /proc/self/fd | tr '\\n' ' '
-ls -A "$PWD" | wc -l
-ls /sys/class/net 2>/dev/null
-(exec 9<>/dev/tcp/127.0.0.1/1) 2>/dev/null && echo connected
-[ -e /srv/marker ] && echo marker
-grep -c . /proc/net/dev
-env | grep -c ^MYELIN_SESSION
-} >&2
-exit 1
+# What it finds around it: a line each, all of it as the reason.
+INSIDE = """#!/usr/bin/python3
+import os, socket, sys
+if "inside" not in sys.stdin.read():
+    sys.exit(0)
+fds = [n for n in os.listdir("/proc/self/fd")
+       if os.path.exists("/proc/self/fd/" + n)]
+s = socket.socket()
+try:
+    s.connect(("127.0.0.1", 1))
+    net = "yes"
+except OSError as e:
+    net = e.strerror.split()[0]
+print("uid=%%d cwd=%%s files=%%d fds=%%s links=%%s net=%%s workspace=%%s "
+      "session=%%s." %% (
+    os.getuid(), os.getcwd(), len(os.listdir(".")), ",".join(sorted(fds)),
+    ",".join(n for _, n in socket.if_nameindex()), net,
+    os.path.exists("%s"), os.environ.get("MYELIN_SESSION")), file=sys.stderr)
+sys.exit(1)
 """
 
 
@@ -122,21 +127,20 @@ class Hooks(unittest.TestCase):
         self.assertEqual(len(body["neurons"]), 1)
 
     def test_inside(self):
-        """A neuron of its own: no workspace, no network, nobody's fds."""
-        i = self.instance(INSIDE)
-        with open(os.path.join(i.dir, "marker"), "w"):
-            pass
-        self.assertEqual(i.bash("echo out")["stdout"], "out\n")
-        r = i.bash("echo inside")
-        self.denied(r, "/home/agent")
-        words = r["denials"][0]["what"].split()
-        self.assertNotIn("connected", words)
-        self.assertNotIn("0", words[:1])
-        # 0, 1, 2, its own program, and what ls has open of the directory
-        self.assertEqual([w for w in words if w.isdigit()][1:6],
-                         ["0", "1", "2", "255", "3"]
-                         if "255" in words else ["0", "1", "2", "3", "4"])
-        self.assertFalse({"eth0", "marker"} & set(words), words)
+        """A neuron of its own: no workspace, no network, no fds but its own,
+        where the call would have had them."""
+        w = Workspace()
+        self.addCleanup(w.close)
+        w.write("secret", "x")
+        i = self.instance(INSIDE % w.path)
+        out = i.call("bash", {"command": "ls"}, **w.fields())["stdout"]
+        self.assertEqual(out, "secret\n")
+        r = i.call("bash", {"command": "echo inside"}, **w.fields())
+        self.denied(r, "cwd=/home/agent files=0 fds=0,1,2,3 links=lo ")
+        # 3 is its program, which an interpreter has to read
+        self.denied(r, "workspace=False session=None.")
+        self.assertNotIn("net=yes", r["denials"][0]["what"])
+        self.assertNotIn("uid=0 ", r["denials"][0]["what"])
 
     def test_programs_and_not(self):
         """A binary is executed as it is; what can't be executed denies."""
@@ -180,7 +184,7 @@ class Hooks(unittest.TestCase):
         """A deny raises no question, and an allow does not skip a hook."""
         i = self.instance("#!/bin/sh\nread -r c\ncase $c in\n"
                           "*ruled*) echo ruled out >&2; exit 1 ;; esac\n")
-        ask = "rm -rf /var/tmp/x"
+        ask = "rm -rf .git"
         status, body = i.request("POST", "/v1/calls", {
             "tool": "bash", "args": {"command": ask}, "wait_ms": 3000})
         self.assertEqual((status, body["state"]),
@@ -189,8 +193,49 @@ class Hooks(unittest.TestCase):
         i.request("POST", "/v1/calls/%s/cancel" % body["call"])
         before = len(audit(i, "approval.requested"))
         self.assertEqual(before, 1)
-        self.denied(i.bash(ask + "/ruled"), "ruled out")
+        self.denied(i.bash(ask + " ruled"), "ruled out")
         self.assertEqual(len(audit(i, "approval.requested")), before)
+
+    def decide(self, i, call, decision):
+        status, call = i.get("/v1/calls/" + call)
+        path = "/v1/approvals/" + call["approval"]
+        status, a = i.get(path, operator=True)
+        status, body = i.request("POST", path, {
+            "decision": decision, "digest": a["digest"]}, operator=True)
+        self.assertEqual(status, 200, body)
+
+    def ask(self, i, session):
+        status, body = i.request("POST", "/v1/sessions/%s/calls" % session, {
+            "tool": "bash", "args": {"command": "rm -rf .git; echo ran"},
+            "wait_ms": 2000})
+        return body
+
+    def test_nothing_remembered_skips_it(self):
+        """Allowed for the session, and denied by a hook for all that; allowed
+        before there was the hook, and not run."""
+        i = self.instance(PASS, extra="self-approval yes\n")
+        session = i.session()
+        call = self.ask(i, session)
+        self.assertEqual(call["state"], "awaiting_approval", call)
+        self.decide(i, call["call"], "allow_session")
+        status, r = i.get("/v1/calls/%s?wait_ms=5000" % call["call"])
+        self.assertEqual((r["state"], r["stdout"]), ("completed", "ran\n"))
+        again = self.ask(i, session)
+        self.assertEqual((again["state"], again["stdout"]),
+                         ("completed", "ran\n"))
+        # one that waits while the hook comes
+        other = i.session()
+        waits = self.ask(i, other)
+        self.assertEqual(waits["state"], "awaiting_approval", waits)
+        path = os.path.join(i.dir, "hooks", "h0")
+        self.write(path, "#!/bin/sh\necho never >&2\nexit 1\n")
+        reload(i, self.config)
+        self.denied(self.ask(i, session), "never")
+        self.decide(i, waits["call"], "allow_once")
+        status, r = i.get("/v1/calls/%s?wait_ms=5000" % waits["call"])
+        self.assertEqual((r["state"], r["reason"]),
+                         ("failed", "policy_changed"))
+        self.assertEqual(r["stdout"], "")
 
     def test_cancel_while_it_looks(self):
         i = self.instance("#!/bin/sh\nsleep 30\n")

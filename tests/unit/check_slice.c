@@ -12,7 +12,7 @@
 
 #define ALL	(SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |		\
     SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS | SLICE_LISTENS | \
-    SLICE_ENV)
+    SLICE_ENV | SLICE_HOOKS)
 
 static struct slice *
 example(void)
@@ -45,6 +45,11 @@ example(void)
 	s->listens[0].path = strdup("/run/myelin/api.sock");
 	s->listens[0].mode = 0660;
 	strings_add(&s->env_allow, "FOO");
+	s->hooks = calloc(1, sizeof(*s->hooks));
+	s->nhooks = 1;
+	strcpy(s->hooks[0].name, "late");
+	s->hooks[0].where.file = strdup("hooks.conf");
+	s->hooks[0].where.line = 3;
 	return (s);
 }
 

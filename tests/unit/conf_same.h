@@ -37,6 +37,8 @@ same_strip(struct slice *s)
 		same_nowhere(&s->presets[i].where);
 	for (i = 0; i < s->nlistens; i++)
 		same_nowhere(&s->listens[i].where);
+	for (i = 0; i < s->nhooks; i++)
+		same_nowhere(&s->hooks[i].where);
 }
 
 static inline int
