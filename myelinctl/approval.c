@@ -55,6 +55,13 @@ approval_pending(const json_t *a)
 	return (strcmp(approval_text(a, "state"), "pending") == 0);
 }
 
+int
+approval_rememberable(const json_t *a)
+{
+	return (json_is_true(json_object_get(a, "rememberable")) &&
+	    json_is_string(json_object_get(a, "session")));
+}
+
 /* ---- who ---- */
 
 /* A number in the host's own accounts has a name that says more. */

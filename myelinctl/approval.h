@@ -14,6 +14,8 @@
 /* A member's text, "" where it is none. */
 const char *approval_text(const json_t *, const char *member);
 int	approval_pending(const json_t *);
+/* Whether it can be allowed for its session, if it has one. */
+int	approval_rememberable(const json_t *);
 
 /*
  * "allowed for the session by uid:1001 (ann) at ...: reason", "expired: ...":
@@ -49,7 +51,11 @@ struct lines {
 	size_t		 room;
 };
 
-void	lines_of_approval(struct lines *, const json_t *);
+/*
+ * Who asks for what, why it is asked, and all that would run.  brief leaves
+ * out what names it (call, neuron, digest) and how it stands.
+ */
+void	lines_of_approval(struct lines *, const json_t *, int brief);
 /* Takes over text, which malloc(3) gave. */
 void	lines_add(struct lines *, char *text, size_t hang, char mark);
 void	lines_free(struct lines *);

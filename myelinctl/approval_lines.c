@@ -147,12 +147,46 @@ put_head(struct lines *l, const json_t *a)
 	put_text(l, a, "tool", "tool");
 }
 
+/* Who wants what where, without the names that only a machine needs. */
 static void
-put_why(struct lines *l, const json_t *a)
+put_brief(struct lines *l, const json_t *a)
 {
-	const json_t *marks = json_object_get(a, "marks");
+	char *who, *what, *when, *session;
+
+	who = approval_principal(approval_text(a, "principal"));
+	when = safe_of(json_object_get(a, "created"));
+	label(l, "asked by", "%s, %s", who, when);
+	what = safe_of(json_object_get(a, "tool"));
+	session = safe_of(json_object_get(a, "session"));
+	label(l, "tool", "%s%s%s", what, *session != '\0' ? ", session " : "",
+	    session);
+	free(who);
+	free(when);
+	free(what);
+	free(session);
+	put_text(l, a, "workspace", "workspace");
+}
+
+static void
+put_command_that_decided(struct lines *l, const json_t *a)
+{
 	const json_t *from = json_object_get(a, "from");
 	const json_t *to = json_object_get(a, "to");
+	char *text = safe_of(json_object_get(a, "command"));
+
+	if (*text != '\0' && json_integer_value(to) > 0)
+		label(l, "command", "%s  (bytes %" JSON_INTEGER_FORMAT " to %"
+		    JSON_INTEGER_FORMAT ")", text, json_integer_value(from),
+		    json_integer_value(to));
+	else if (*text != '\0')
+		label(l, "command", "%s", text);
+	free(text);
+}
+
+static void
+put_why(struct lines *l, const json_t *a, int brief)
+{
+	const json_t *marks = json_object_get(a, "marks");
 	char *effect = safe_of(json_object_get(a, "effect"));
 	char *list = words_value(marks), *safe;
 
@@ -162,18 +196,17 @@ put_why(struct lines *l, const json_t *a)
 	free(safe);
 	free(list);
 	free(effect);
-	put_text(l, a, "class", "class");
+	if (!brief)
+		put_text(l, a, "class", "class");
 	put_text(l, a, "why", "reason");
-	put_text(l, a, "rule", "rule");
+	/* An operator's rule has a place; others repeat the class. */
+	if (!brief || *approval_text(a, "where") != '\0')
+		put_text(l, a, "rule", "rule");
 	put_text(l, a, "rule at", "where");
-	put_text(l, a, "command", "command");
-	if (json_integer_value(to) > 0)
-		label(l, "", "at bytes %" JSON_INTEGER_FORMAT " to %"
-		    JSON_INTEGER_FORMAT " of what runs",
-		    json_integer_value(from), json_integer_value(to));
-	if (approval_pending(a) &&
-	    !json_is_true(json_object_get(a, "rememberable")))
-		label(l, "remember", "it can't be allowed for the session");
+	put_command_that_decided(l, a);
+	if (approval_pending(a) && !approval_rememberable(a))
+		label(l, "remember", "it can be allowed once, and not for a "
+		    "session");
 }
 
 static void
@@ -257,7 +290,7 @@ put_explanation(struct lines *l, const json_t *a)
 		label(l, "path", "%s", text);
 		free(text);
 	}
-	if (json_is_true(json_object_get(a, "cut")))
+	if (json_is_true(json_object_get(a, "commands_cut")))
 		label(l, "", "(more commands or paths than are listed)");
 }
 
@@ -299,11 +332,15 @@ put_shown(struct lines *l, const json_t *a)
 }
 
 void
-lines_of_approval(struct lines *l, const json_t *a)
+lines_of_approval(struct lines *l, const json_t *a, int brief)
 {
-	put_head(l, a);
-	put_why(l, a);
+	if (brief)
+		put_brief(l, a);
+	else
+		put_head(l, a);
+	put_why(l, a, brief);
 	put_explanation(l, a);
-	put_text(l, a, "digest", "digest");
+	if (!brief)
+		put_text(l, a, "digest", "digest");
 	put_shown(l, a);
 }

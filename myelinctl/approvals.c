@@ -114,7 +114,7 @@ print_lines(const json_t *a)
 	struct lines lines = { NULL, 0, 0 };
 	size_t i;
 
-	lines_of_approval(&lines, a);
+	lines_of_approval(&lines, a, 0);
 	for (i = 0; i < lines.n; i++)
 		puts(lines.v[i].text);
 	lines_free(&lines);

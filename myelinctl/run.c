@@ -43,10 +43,9 @@ static const struct ending {
 	    "myelinctl whoami shows what you may do" },
 	{ "approval_rejected", EXIT_NOT_ALLOWED, "an operator rejected the "
 	    "call", NULL },
-	{ "approval_expired", EXIT_NOT_ALLOWED, "no operator decided in time",
+	{ "approval_expired", EXIT_NOT_ALLOWED, "no operator allowed it",
 	    "run it again when one is there" },
-	{ "policy_changed", EXIT_MYELIN, "not run: the policy became stricter "
-	    "while the call waited", NULL },
+	{ "policy_changed", EXIT_MYELIN, NULL, NULL },
 	{ "interrupted", EXIT_MYELIN, "interrupted: a part of Myelin was "
 	    "restarted", "run it again; the service's log says more" },
 	{ "neuron_lost", EXIT_MYELIN, "the neuron was lost", "run it again; "
@@ -128,9 +127,14 @@ failed_status(const struct options *o, const char *program,
 	const struct ending *ending = ending_find(reason);
 	const char *message;
 	int status = ending == NULL ? EXIT_MYELIN : ending->status;
+	static const char denied[] = "denied: ";
 
 	message = json_string_value(json_object_get(
 	    json_object_get(f->finished, "error"), "message"));
+	/* Our own words say that already. */
+	if (status == EXIT_NOT_ALLOWED && message != NULL &&
+	    strncmp(message, denied, sizeof(denied) - 1) == 0)
+		message += sizeof(denied) - 1;
 	if (strcmp(reason, "signalled") == 0)
 		return (own_status(f->finished));
 	if (strcmp(reason, "exec_failed") == 0)

@@ -78,6 +78,7 @@ struct watch {
 	struct lines	 lines;		/* of the current one, wrapped */
 	char		 lines_id[ID_SIZE];	/* for which */
 	size_t		 lines_cols;
+	int		 lines_brief;
 	char		 drawn[ID_SIZE];	/* in the last picture */
 	int64_t		 drawn_since;
 

@@ -101,13 +101,15 @@ watch_move(struct watch *w, int by)
 static void
 announce(struct watch *w, const struct item *item)
 {
-	char *text, *who, *what, *effect, left[32];
+	char *text, *line, *who, *what, *effect, left[32];
 
-	if ((text = json_dumps(item->row, JSON_COMPACT)) == NULL)
+	/* A line: many of them in one file are still to be told apart. */
+	if ((text = json_dumps(item->row, JSON_COMPACT)) == NULL ||
+	    asprintf(&line, "%s\n", text) == -1)
 		err(EXIT_FAILED, NULL);
-	notify_push(&w->notify, text);
+	notify_push(&w->notify, line);
 	if (!w->terminal && w->o->json)
-		puts(text);
+		fputs(line, stdout);
 	else if (!w->terminal) {
 		who = approval_principal(approval_text(item->row,
 		    "principal"));
@@ -122,6 +124,7 @@ announce(struct watch *w, const struct item *item)
 		free(effect);
 	}
 	free(text);
+	free(line);
 }
 
 /* -1: it is none, or there is no room. */

@@ -57,7 +57,7 @@ allow(struct watch *w, int alone, const char *decision)
 		watch_say(w, "%s does not fit: l looks at it, and space goes "
 		    "on to its end; then it can be allowed", item->id);
 	else if (strcmp(decision, "allow_session") == 0 &&
-	    !json_is_true(json_object_get(item->whole, "rememberable")))
+	    !approval_rememberable(item->whole))
 		watch_say(w, "%s can't be allowed for the session: a allows "
 		    "it once", item->id);
 	else

@@ -51,27 +51,28 @@ wrap_line(struct lines *to, const struct line *line, size_t cols)
 }
 
 /* The lines of the current one, as wide as the screen; made again when one of
- * both is another. */
+ * both is another, or less of it is wanted, or more. */
 static void
-wrap(struct watch *w, const struct item *item)
+wrap(struct watch *w, const struct item *item, int brief)
 {
 	struct lines lines = { NULL, 0, 0 };
 	size_t i;
 
 	if (strcmp(w->lines_id, item->id) == 0 && w->lines.n > 0 &&
-	    w->lines_cols == w->screen.cols)
+	    w->lines_cols == w->screen.cols && w->lines_brief == brief)
 		return;
 	lines_free(&w->lines);
 	w->read = w->top = 0;
 	w->lines_id[0] = '\0';
 	if (item->whole == NULL)
 		return;
-	lines_of_approval(&lines, item->whole);
+	lines_of_approval(&lines, item->whole, brief);
 	for (i = 0; i < lines.n; i++)
 		wrap_line(&w->lines, &lines.v[i], w->screen.cols);
 	lines_free(&lines);
 	memcpy(w->lines_id, item->id, sizeof(w->lines_id));
 	w->lines_cols = w->screen.cols;
+	w->lines_brief = brief;
 }
 
 /* ---- the list ---- */
@@ -261,7 +262,7 @@ int
 watch_draw(struct watch *w)
 {
 	struct item *item = watch_current(w);
-	int ok;
+	int ok, look;
 
 	(void)screen_measure(&w->screen);
 	/* The last picture is not out yet: this one would not be seen. */
@@ -273,10 +274,11 @@ watch_draw(struct watch *w)
 		    COLS_LEAST, ROWS_LEAST);
 		item = NULL;
 	} else {
+		look = item != NULL && (w->mode == WATCH_LOOK ||
+		    (w->mode == WATCH_REASON && w->back == WATCH_LOOK));
 		if (item != NULL)
-			wrap(w, item);
-		if (item != NULL && (w->mode == WATCH_LOOK ||
-		    (w->mode == WATCH_REASON && w->back == WATCH_LOOK)))
+			wrap(w, item, !look);
+		if (look)
 			draw_look(w, item);
 		else
 			draw_list(w, item);

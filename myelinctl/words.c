@@ -10,6 +10,7 @@
 #include <wchar.h>
 
 #include "ctl.h"
+#include "visible.h"
 #include "without.h"
 #include "words.h"
 
@@ -60,6 +61,8 @@ hides(uint32_t c)
 
 	if (c < 0x80)
 		return (0);
+	if (visible_hides(c))
+		return (1);
 	if (utf8 == -1)
 		utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	columns = utf8 ? wcwidth((wchar_t)c) : 0;

@@ -53,7 +53,8 @@ class Operator:
         whole_only = {"arguments": arguments, "shown": shown,
                       "input": more.pop("input", None),
                       "commands": more.pop("commands", []),
-                      "paths": more.pop("paths", [])}
+                      "paths": more.pop("paths", []),
+                      "commands_cut": False}
         row = {"approval": a, "call": make_id("c"), "session": make_id("s"),
                "neuron": make_id("n"), "principal": "uid:1000",
                "tool": "bash", "workspace": "/srv/app",

@@ -435,11 +435,12 @@ class Waiting(unittest.TestCase):
 
     def test_not_allowed(self):
         for reason, message, status, words in (
-                ("approval_rejected", "too wide", 123,
+                ("approval_rejected", "denied: too wide", 123,
                  "an operator rejected the call: too wide"),
-                ("approval_expired", None, 123,
-                 "no operator decided in time"),
-                ("policy_changed", None, 125, "the policy became stricter")):
+                ("approval_expired", "denied: nobody decided within 10 s", 123,
+                 "no operator allowed it: nobody decided within 10 s"),
+                ("policy_changed", "denied: the policy has changed", 125,
+                 "myelinctl: denied: the policy has changed\n")):
             def handler(conn, *_):
                 self.asked(conn)
                 conn.finished(state="failed", reason=reason, exit_code=None,
