@@ -6,6 +6,7 @@ noinst_LIBRARIES += apid/libapid.a
 apid_libapid_a_SOURCES = \
 	apid/answer.c \
 	apid/ask.c \
+	apid/auth.c \
 	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
@@ -31,10 +32,12 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h \
+	apid/rate.c apid/rate.h \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \
 	apid/ring.c apid/ring.h \
 	apid/route_calls.c \
+	apid/route_keys.c \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/route_secrets.c \

@@ -114,7 +114,11 @@ ROW(TRANSCRIPTS, "transcripts",	SCOPE_HOST, UNIT_SECONDS,		\
 ROW(TRANSCRIPTS_SIZE, "transcripts-size", SCOPE_HOST, UNIT_BYTES,	\
     GIB(1), MIB(1), GIB(1024), "all transcripts together; the oldest go") \
 ROW(TRANSCRIPT,	"transcript",	SCOPE_HOST, UNIT_BYTES,			\
-    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript")
+    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript") \
+ROW(REQUESTS,	"requests-minute", SCOPE_HOST, UNIT_COUNT,		\
+    60000, 1, 100000000, "requests of a principal in a minute")		\
+ROW(AUTH_FAILURES, "auth-failures", SCOPE_HOST, UNIT_COUNT,		\
+    600, 1, 100000000, "wrong tokens of an address in a minute")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

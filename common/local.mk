@@ -19,6 +19,7 @@ common_libcore_a_SOURCES = \
 	common/sanitize.c common/sanitize.h \
 	common/secret.c common/secret.h common/secret_named.c \
 	common/signals.c common/signals.h \
+	common/token.c common/token.h \
 	common/fault.h common/without.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c

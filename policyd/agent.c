@@ -8,6 +8,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "auth.h"
 #include "call.h"
 #include "drain.h"
 #include "named.h"
@@ -43,6 +44,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_OPEN_NAMED,	named_on_open },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
+	{ MSG_AUTH,		auth_on_auth },
 };
 
 const struct channel_ops agent_ops = {

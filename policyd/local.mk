@@ -5,6 +5,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/agent.c policyd/agent.h \
 	policyd/api.c policyd/api.h \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
+	policyd/auth.c policyd/auth.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
@@ -12,6 +13,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
 	policyd/judge.c policyd/judge.h \
+	policyd/keys.c policyd/keys.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
 	policyd/named.c policyd/named.h \
@@ -27,6 +29,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \

@@ -17,6 +17,7 @@
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
+#include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
 #include "secrets.h"
@@ -66,6 +67,7 @@ do_chores(int fd, short what, void *arg)
 	ident_sweep();
 	kept_expire();
 	prune_chores();
+	keys_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -192,7 +194,7 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance)));
 	if (recover(live_from) == -1 || transcript_open(dirfd) == -1 ||
-	    secrets_start() == -1)
+	    secrets_start() == -1 || keys_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
@@ -274,6 +276,7 @@ policyd_stop(void)
 	prune_end();
 	transcript_close();
 	secrets_end();
+	keys_end();
 	store_close();
 	audit_close();
 	base = NULL;

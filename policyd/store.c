@@ -80,6 +80,12 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_SECRET_SET] = "INSERT OR REPLACE INTO secrets VALUES "
 	    "(?1,?2,?3,?4,?5,?6)",
 	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
+	[STMT_KEYS] = "SELECT * FROM keys ORDER BY created, id",
+	[STMT_KEY_SET] = "INSERT OR REPLACE INTO keys VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7)",
+	[STMT_KEY_DELETE] = "DELETE FROM keys WHERE id = ?1",
+	[STMT_KEY_NAMES] = "SELECT number, name FROM key_names ORDER BY number",
+	[STMT_KEY_NAME_ADD] = "INSERT INTO key_names VALUES (?1,?2)",
 };
 
 int

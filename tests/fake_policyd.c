@@ -742,7 +742,7 @@ configure(const char *path)
 	imsg_put_fd(m, slice_encode(s, SLICE_LISTENS));
 	channel_send(control, m);
 	slice_free(s);
-	send_file(0, "listen", listen_on(path));
+	send_file(0, "listen/0", listen_on(path));
 	if (plane == PLANE_AGENT)
 		send_file(1, "tool/exec", declaration());
 }
