@@ -78,7 +78,8 @@ auth_begin(struct conn *c)
 		return;
 	}
 	/* A number of its own: no late answer is taken for this one's. */
-	conn_renumber(c);
+	if (!WITHOUT(auth_number))
+		conn_renumber(c);
 	if (!policy_up() || policy_auth(c, c->head.token) == -1) {
 		conn_error_retry(c, API_UNAVAILABLE, 1,
 		    "policyd is away; it is being started again");

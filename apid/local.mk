@@ -63,6 +63,7 @@ dist_man_MANS += man/myelin-api.7
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
 tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
