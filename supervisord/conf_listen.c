@@ -179,8 +179,9 @@ set_listen_flag(struct parser *ps, struct pos pos, unsigned flag)
 		    LISTEN_CLEARTEXT ? "cleartext" : (l->flags & LISTEN_TCP) !=
 		    0 ? "authentication" : "require token");
 	if (flag == LISTEN_TOKEN && l->plane == PLANE_OPERATOR)
-		conf_error(ps, pos, "require token: operators are users of "
-		    "this host, and keys have no rights of theirs");
+		conf_error(ps, pos, "no token is required of operators: they "
+		    "are users of this host, and keys have no rights of "
+		    "theirs");
 	l->flags |= flag;
 }
 
