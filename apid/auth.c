@@ -68,6 +68,10 @@ auth_begin(struct conn *c)
 {
 	const char *wrong = wrong_host(c);
 
+	if (c->peer == PEER_KNOWN && WITHOUT(auth_each)) {
+		conn_route(c);
+		return;
+	}
 	forget(c);
 	if (wrong != NULL) {
 		conn_error(c, API_FORBIDDEN, "%s", wrong);

@@ -84,7 +84,9 @@ check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
 	tests/unit/check_apid_files tests/unit/check_mcp \
 	tests/unit/check_scan tests/unit/check_strip \
-	tests/unit/check_apid_transcript
+	tests/unit/check_apid_transcript tests/unit/check_apid_rate
+tests_unit_check_apid_rate_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_rate_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_transcript_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_transcript_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_files_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)

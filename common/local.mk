@@ -50,7 +50,8 @@ COMMON_TESTS = \
 	tests/unit/check_imsg \
 	tests/unit/check_limits \
 	tests/unit/check_proc_death \
-	tests/unit/check_slice
+	tests/unit/check_slice \
+	tests/unit/check_token
 check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
 tests_unit_check_codec_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
@@ -65,6 +66,9 @@ tests_unit_check_proc_death_SOURCES = tests/unit/check_proc_death.c \
 	tests/unit/unit.h
 tests_unit_check_proc_death_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_proc_death_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_token_SOURCES = tests/unit/check_token.c tests/unit/unit.h
+tests_unit_check_token_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_token_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
 tests_unit_check_slice_SOURCES = tests/unit/check_slice.c tests/unit/unit.h
 tests_unit_check_slice_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_slice_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)

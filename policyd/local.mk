@@ -58,6 +58,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_keys \
 	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
@@ -90,6 +91,10 @@ tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_named_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_keys_SOURCES = \
+	tests/unit/check_policyd_keys.c $(POLICYD_RIG)
+tests_unit_check_policyd_keys_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_keys_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
