@@ -460,7 +460,7 @@ static int
 rotate(const struct peer *peer, const char *id, uint32_t overlap,
     struct key **key, char token[TOKEN_SIZE], struct refusal *r)
 {
-	struct key *old = find_id(id);
+	struct key *old = find_id(id), *newer;
 	struct key_row fresh, row;
 	const char *why;
 
@@ -470,6 +470,10 @@ rotate(const struct peer *peer, const char *id, uint32_t overlap,
 	if ((why = key_unusable(old)) != NULL)
 		return (refuse(r, 409, "conflict", "key %s is %s: add one of "
 		    "its name", id, why));
+	newer = find_usable(old->row.name, old);
+	if (newer != NULL && newer->row.created >= old->row.created)
+		return (refuse(r, 409, "conflict", "key %s has taken the "
+		    "place of %s already", newer->row.id, id));
 	if (overlap > KEY_OVERLAP_MOST)
 		return (refuse(r, 400, "bad_request", "overlap_s is %u; the "
 		    "most is %u s", overlap, KEY_OVERLAP_MOST));

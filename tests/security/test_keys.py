@@ -586,6 +586,10 @@ for method, path, body in (("GET", "/v1/keys", None),
         self.addCleanup(self.i.request, "DELETE", "/v1/keys/" + new["key"],
                         operator=True)
         self.assertNotEqual(new["key"], key["key"])
+        status, body = self.i.request(
+            "POST", "/v1/keys/%s/rotate" % key["key"], {}, operator=True)
+        self.assertEqual(status, 409, body)
+        self.assertIn(new["key"], body["error"]["message"])
         # both, and then the new one alone; it is the same principal
         for token in (key["token"], new["token"]):
             self.assertEqual(self.ask(
