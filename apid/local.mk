@@ -7,6 +7,7 @@ apid_libapid_a_SOURCES = \
 	apid/answer.c \
 	apid/approval.c apid/approval.h \
 	apid/ask.c \
+	apid/auth.c \
 	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
@@ -34,11 +35,13 @@ apid_libapid_a_SOURCES = \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h apid/policy_internal.h \
 	apid/policy_approval.c \
+	apid/rate.c apid/rate.h \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \
 	apid/ring.c apid/ring.h \
 	apid/route_approvals.c \
 	apid/route_calls.c \
+	apid/route_keys.c \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/route_secrets.c \
@@ -65,6 +68,7 @@ dist_man_MANS += man/myelin-api.7
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
 tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
@@ -85,7 +89,9 @@ check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
 	tests/unit/check_apid_files tests/unit/check_mcp \
 	tests/unit/check_scan tests/unit/check_strip \
-	tests/unit/check_apid_transcript
+	tests/unit/check_apid_transcript tests/unit/check_apid_rate
+tests_unit_check_apid_rate_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_rate_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_transcript_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_transcript_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_files_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)

@@ -162,6 +162,28 @@ on_peer_no(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_auth_no(void *arg, struct imsg *m)
+{
+	char who[WORDS_MAX], missing[WORDS_MAX];
+	uint32_t number, retry;
+	struct conn *c;
+	unsigned status;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	status = imsg_get_u16(m);
+	retry = imsg_get_u32(m);
+	imsg_get_str(m, who, sizeof(who));
+	imsg_get_str(m, missing, sizeof(missing));
+	if (imsg_end(m) == -1 ||
+	    (status != 401 && status != 403 && status != 429))
+		return (-1);
+	if ((c = conn_find(number)) != NULL)
+		conn_auth_refused(c, (int)status, retry, who, missing);
+	return (0);
+}
+
 /* An error's JSON, without its request_id. */
 static void
 pass_error(struct conn *c, unsigned retry, const char *json, size_t n)
@@ -534,6 +556,7 @@ on_dead(void *arg, const char *reason)
 static const struct channel_handler handlers[] = {
 	{ MSG_PEER_OK,		on_peer_ok },
 	{ MSG_PEER_NO,		on_peer_no },
+	{ MSG_AUTH_NO,		on_auth_no },
 	{ MSG_REPLY,		on_reply },
 	{ MSG_ASKED,		on_asked },
 	{ MSG_CALL_SAME,	on_call_same },
@@ -595,6 +618,18 @@ policy_peer(struct conn *c, int fd)
 	m = imsg_new(MSG_PEER);
 	imsg_put_u32(m, c->number);
 	imsg_put_fd(m, copy);
+	return (channel_send(channel, m));
+}
+
+int
+policy_auth(const struct conn *c, const char *token)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_AUTH);
+	imsg_put_u32(m, c->number);
+	imsg_put_str(m, token);
+	imsg_put_str(m, c->source);
 	return (channel_send(channel, m));
 }
 
@@ -765,6 +800,25 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 	imsg_put_u64(m, c->handle);
 	imsg_put_u8(m, (uint8_t)what);
 	imsg_put_u32(m, timeout_ms);
+	(void)channel_send(channel, m);
+}
+
+void
+policy_key(struct conn *c, unsigned what, uint32_t seconds, const char *text)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	/* The one answer that has a token. */
+	p->clean = 0;
+	m = imsg_new(MSG_KEY_SET);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u32(m, seconds);
+	imsg_put_str(m, text);
 	(void)channel_send(channel, m);
 }
 

@@ -23,6 +23,8 @@ unsigned policy_generation(void);
 /* Asks whose connection it is.  0, or -1. */
 int	policy_peer(struct conn *, int fd);
 void	policy_peer_gone(uint64_t handle);
+/* Asks whose token that is ("" for none), for c->number.  0, or -1. */
+int	policy_auth(const struct conn *, const char *token);
 
 /*
  * An answer to a question: JSON of n bytes, valid until it returns.  Called
@@ -65,6 +67,10 @@ void	policy_transcript(uint64_t handle, const char *call,
 	    const char *denied, int fd);
 
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
+
+/* what: KEY_*; the answer may have a token. */
+void	policy_key(struct conn *, unsigned what, uint32_t seconds,
+	    const char *text);
 
 /* what: SECRET_*; the value has n bytes, at most VALUE_MOST. */
 void	policy_secret(struct conn *, unsigned what, const char *name,

@@ -132,7 +132,11 @@ ROW(SELF_APPROVAL, "self-approval", SCOPE_HOST, UNIT_SWITCH,		\
 ROW(AUDIT_FILE,	"audit-file",	SCOPE_HOST, UNIT_BYTES,			\
     MIB(256), KIB(64), GIB(64), "a file of the audit log; then a new one") \
 ROW(HOOK_TIMEOUT, "hook-timeout", SCOPE_HOST, UNIT_MS,			\
-    15000, 1000, 60000, "a hook's time; then the call is denied")
+    15000, 1000, 60000, "a hook's time; then the call is denied")		\
+ROW(REQUESTS,	"requests-minute", SCOPE_HOST, UNIT_COUNT,		\
+    60000, 1, 100000000, "requests of a principal in a minute")		\
+ROW(AUTH_FAILURES, "auth-failures", SCOPE_HOST, UNIT_COUNT,		\
+    600, 1, 100000000, "wrong tokens of an address in a minute")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

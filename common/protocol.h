@@ -277,7 +277,19 @@ ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)	\
 ROW(AUDIT_NEWS,	CH_OPERATOR, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SHOWN u32 request, u8 cut, S its arguments without secrets, at most	\
  *   SHOWN_MOST bytes: just before the ASK or ASK_ONCE of that number */	\
-ROW(SHOWN,	CH_AGENT, DIR_UP, 5, 1, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SHOWN,	CH_AGENT, DIR_UP, 5, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* ---- keys ----------------------------------------------------------- */ \
+/* AUTH u32 connection, S what stands for a token ("" for none), S where	\
+ *   it comes from: an address.  PEER_OK or AUTH_NO answers */		\
+ROW(AUTH,	CH_AGENT, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* AUTH_NO u32 connection, u16 HTTP status, u32 retry after s, S who ("":	\
+ *   nobody), S what is missing ("" with 401).  Unasked: its key was	\
+ *   revoked, the connection ends */					\
+ROW(AUTH_NO,	CH_AGENT, DIR_DOWN, 10, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* KEY_SET u32 request, u64 handle, u8 what (KEY_*), u32 seconds (of life	\
+ *   for KEY_ADD, 0: no end; that the old one goes on for KEY_ROTATE),	\
+ *   S name (KEY_ADD) or id: an operator with the right "manage" asks */	\
+ROW(KEY_SET,	CH_OPERATOR, DIR_UP, 17, 1, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -339,6 +351,15 @@ enum {
 enum { SECRET_ADD = 1, SECRET_DELETE = 2 };
 #define SECRET_FORM_BYTES	44
 #define SECRET_FORMS_MOST	300
+
+/* KEY_SET: what to do */
+enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
+
+/*
+ * Principals are numbers: a uid, or from here on a key's name.  No peer with
+ * such a uid is let in.
+ */
+#define PRINCIPAL_KEYS		UINT32_C(0xff000000)
 
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
@@ -425,7 +446,8 @@ enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
-	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL
+	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
+	QUERY_KEYS
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

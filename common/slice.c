@@ -116,6 +116,7 @@ slice_free(struct slice *s)
 		where_free(&s->listens[i].where);
 		free(s->listens[i].path);
 		free(s->listens[i].group);
+		strings_free(&s->listens[i].hosts);
 	}
 	for (i = 0; i < s->nhooks; i++) {
 		where_free(&s->hooks[i].where);
@@ -280,6 +281,9 @@ put_listens(struct enc *e, const struct slice *s)
 		enc_str(e, s->listens[i].path);
 		enc_u32(e, s->listens[i].gid);
 		enc_u32(e, s->listens[i].mode);
+		enc_u8(e, (uint8_t)s->listens[i].flags);
+		enc_u32(e, s->listens[i].port);
+		put_strings(e, &s->listens[i].hosts);
 	}
 }
 
@@ -459,7 +463,7 @@ get_principals(struct dec *d, struct slice *s)
 	for (i = 0; i < s->nprincipals && !d->error; i++) {
 		p = &s->principals[i];
 		get_where(d, &p->where);
-		p->who = get_choice(d, WHO_GROUP);
+		p->who = get_choice(d, WHO_KEY);
 		p->id = dec_u32(d);
 		p->name = get_text(d);
 		dec_str(d, p->preset, sizeof(p->preset));
@@ -516,6 +520,12 @@ get_listens(struct dec *d, struct slice *s)
 		s->listens[i].path = get_text(d);
 		s->listens[i].gid = dec_u32(d);
 		s->listens[i].mode = dec_u32(d);
+		s->listens[i].flags = dec_u8(d);
+		s->listens[i].port = dec_u32(d);
+		get_strings(d, &s->listens[i].hosts);
+		if ((s->listens[i].flags & ~(unsigned)LISTEN_FLAGS) != 0 ||
+		    s->listens[i].port > 65535)
+			d->error = 1;
 	}
 }
 

@@ -35,7 +35,7 @@ struct cf_profile {
 	struct limits	 limits;	/* resolved: every row has a value */
 };
 
-enum cf_who { WHO_USER = 1, WHO_GROUP };
+enum cf_who { WHO_USER = 1, WHO_GROUP, WHO_KEY };
 
 enum cf_owner { OWNER_PEER = 1, OWNER_NAMED, OWNER_ANY };
 
@@ -49,8 +49,8 @@ struct cf_ids {
 struct cf_principal {
 	struct where	 where;
 	enum cf_who	 who;
-	uint32_t	 id;		/* uid or gid */
-	char		*name;		/* as written */
+	uint32_t	 id;		/* uid or gid; 0 of a key */
+	char		*name;		/* as written; a key's is matched */
 	char		 preset[NAME_BYTES_MAX];
 	struct strings	 profiles;	/* the first is the default one */
 	struct strings	 workspaces;	/* absolute patterns, fnmatch(3) */
@@ -91,10 +91,19 @@ struct cf_hook {
 
 enum cf_plane { PLANE_AGENT = 1, PLANE_OPERATOR };
 
+#define LISTEN_TCP	0x01	/* an address and a port, not a path */
+#define LISTEN_TOKEN	0x02	/* each request needs a token */
+#define LISTEN_CLEARTEXT 0x04	/* may be reached from other hosts */
+#define LISTEN_FLAGS	0x07
+#define LISTENS_MAX	5	/* of a plane: one path, four addresses */
+
 struct cf_listen {
 	struct where	 where;
 	enum cf_plane	 plane;
-	char		*path;
+	unsigned	 flags;		/* LISTEN_* */
+	char		*path;		/* or a numeric address */
+	uint32_t	 port;		/* 0 of a path */
+	struct strings	 hosts;		/* names it goes by, beside its own */
 	gid_t		 gid;		/* (gid_t)-1: none named */
 	char		*group;		/* as written; the parser's alone */
 	mode_t		 mode;
@@ -102,7 +111,7 @@ struct cf_listen {
 
 /* A file that supervisord opened for this process; fd -1 once claimed. */
 struct cf_file {
-	char		*name;		/* "listen", "tool/bash", "hook/x" */
+	char		*name;		/* "listen/0", "tool/bash", "hook/x" */
 	int		 fd;
 };
 

@@ -36,6 +36,7 @@ struct options {
 	json_t		*env;		/* NULL: none given */
 	uint32_t	 timeout_ms;	/* 0: none given */
 	uint32_t	 expires;	/* seconds, 0: none given */
+	uint32_t	 overlap;	/* the same */
 	uint32_t	 most;		/* rows of a list, 0: the command's */
 	int64_t		 older_than;	/* seconds, -1: none given */
 	int		 dry_run;
@@ -77,6 +78,7 @@ int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
 int	cmd_secrets(struct options *, int, char **);
+int	cmd_keys(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
 int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);

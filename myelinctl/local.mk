@@ -25,6 +25,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
 	myelinctl/judge.c \
+	myelinctl/keys.c \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \

@@ -77,7 +77,8 @@ enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E', LONG_ALL = 'A',
 	LONG_REMEMBERED = 'R', LONG_FOR_SESSION = 'F', LONG_REASON = 'G',
 	LONG_YES = 'Y', LONG_EXEC = 'x', LONG_DIGEST = 'd', LONG_SINCE = '1',
-	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4' };
+	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4',
+	LONG_OVERLAP = 'V' };
 
 struct option_row {
 	int		 letter;
@@ -239,12 +240,6 @@ set_most(struct options *o, const char *value)
 }
 
 static int
-set_expires(struct options *o, const char *value)
-{
-	return (number(o, "--expires", value, &o->expires));
-}
-
-static int
 set_stop(struct options *o, const char *value)
 {
 	(void)value;
@@ -254,7 +249,8 @@ set_stop(struct options *o, const char *value)
 
 /* A number of seconds, or of minutes, hours or days: 30d. */
 static int
-set_older_than(struct options *o, const char *value)
+seconds(struct options *o, const char *option, const char *value,
+    int64_t *to)
 {
 	static const struct { char letter; uint32_t seconds; } units[] = {
 		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 },
@@ -273,11 +269,45 @@ set_older_than(struct options *o, const char *value)
 		    (*end != '\0' && end[1] != '\0') ||
 		    n > UINT32_MAX / units[i].seconds)
 			break;
-		o->older_than = (int64_t)n * units[i].seconds;
+		*to = (int64_t)n * units[i].seconds;
 		return (0);
 	}
-	return (usage_error(o, "--older-than %s: not a time like 7d, 12h or "
-	    "90s", value));
+	return (usage_error(o, "%s %s: not a time like 7d, 12h or 90s",
+	    option, value));
+}
+
+static int
+some_seconds(struct options *o, const char *option, const char *value,
+    uint32_t *to)
+{
+	int64_t n;
+	int r;
+
+	if ((r = seconds(o, option, value, &n)) != 0)
+		return (r);
+	if (n == 0)
+		return (usage_error(o, "%s %s: not a time above 0", option,
+		    value));
+	*to = (uint32_t)n;
+	return (0);
+}
+
+static int
+set_older_than(struct options *o, const char *value)
+{
+	return (seconds(o, "--older-than", value, &o->older_than));
+}
+
+static int
+set_expires(struct options *o, const char *value)
+{
+	return (some_seconds(o, "--expires", value, &o->expires));
+}
+
+static int
+set_overlap(struct options *o, const char *value)
+{
+	return (some_seconds(o, "--overlap", value, &o->overlap));
 }
 
 static int
@@ -404,8 +434,10 @@ static const struct option_row option_rows[] = {
 	    "after so long", set_timeout },
 	{ LONG_STOP, 0, "stop", NULL, "take calls again", set_stop },
 	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
-	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
-	    "long", set_expires },
+	{ LONG_EXPIRES, 0, "expires", "TIME", "end the session or key after so "
+	    "long, like 8h", set_expires },
+	{ LONG_OVERLAP, 0, "overlap", "TIME", "let the token before go on for "
+	    "so long, like 1h", set_overlap },
 	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
 	    "like 7d; the default is the limit transcripts", set_older_than },
 	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
@@ -473,6 +505,9 @@ static const struct command commands[] = {
 	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
 	    "register values that output must not show (operators)",
 	    cmd_secrets },
+	{ "keys", "sjXV", 0, EXIT_FAILED,
+	    "[list | add NAME | rotate KEY | revoke KEY]", "keys of clients "
+	    "that come over TCP (operators)", cmd_keys },
 	{ "approvals", "sjnARx", 0, EXIT_FAILED, "[show ID | revoke ID | "
 	    "watch [argument ...] | suggest]", "what waits for a decision "
 	    "(operators)", cmd_approvals },

@@ -9,6 +9,7 @@
 #include "agent.h"
 #include "api.h"
 #include "asked.h"
+#include "auth.h"
 #include "call.h"
 #include "drain.h"
 #include "named.h"
@@ -46,6 +47,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
 	{ MSG_SHOWN,		on_shown },
+	{ MSG_AUTH,		auth_on_auth },
 };
 
 const struct channel_ops agent_ops = {

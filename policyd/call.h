@@ -138,6 +138,8 @@ void	call_stop(struct call *, enum end_cause);
 void	call_neuron_up(struct neuron *);
 void	call_neuron_gone(struct neuron *, unsigned cause, const char *why);
 void	call_forget_neuron(const struct neuron *);
+/* Kills all that a principal runs. */
+void	call_end_of(uint32_t principal);
 /* Kills all that runs in a session. */
 void	call_session_ended(struct session *);
 

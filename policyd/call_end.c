@@ -372,6 +372,17 @@ call_session_ended(struct session *s)
 }
 
 void
+call_end_of(uint32_t principal)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->row.principal == principal)
+			call_stop(c, END_SESSION_ENDED);
+	}
+}
+
+void
 call_agent_lost(void)
 {
 	struct call *c, *next;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "keys.h"
 #include "layers.h"
 #include "verdict.h"
 #include "without.h"
@@ -176,7 +177,7 @@ row_json(const struct call_row *row)
 	return (json_pack("{s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron,
-	    "principal", json_sprintf("uid:%u", (unsigned)row->principal),
+	    "principal", principal_json(row->principal),
 	    "tool", json_text(row->tool),
 	    "state", call_state_name(row->state),
 	    "reason", json_text_or_null(row->reason),

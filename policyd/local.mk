@@ -10,6 +10,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
 	policyd/audit_files.c policyd/audit_files.h \
 	policyd/audit_news.c policyd/audit_news.h \
+	policyd/auth.c policyd/auth.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
@@ -20,6 +21,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
 	policyd/idempotent.c policyd/idempotent.h \
+	policyd/keys.c policyd/keys.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
 	policyd/named.c policyd/named.h \
@@ -36,6 +38,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_approval.c policyd/store_idempotent.c \
+	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
@@ -69,6 +72,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_idempotent \
 	tests/unit/check_policyd_keys \
 	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
@@ -121,14 +125,18 @@ tests_unit_check_policyd_transcripts_SOURCES = \
 	tests/unit/check_policyd_transcripts.c $(POLICYD_RIG)
 tests_unit_check_policyd_transcripts_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_transcripts_LDADD = $(POLICYD_RIG_LIBS)
-tests_unit_check_policyd_keys_SOURCES = \
-	tests/unit/check_policyd_keys.c $(POLICYD_RIG)
-tests_unit_check_policyd_keys_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
-tests_unit_check_policyd_keys_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_idempotent_SOURCES = \
+	tests/unit/check_policyd_idempotent.c $(POLICYD_RIG)
+tests_unit_check_policyd_idempotent_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_idempotent_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_named_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_keys_SOURCES = \
+	tests/unit/check_policyd_keys.c $(POLICYD_RIG)
+tests_unit_check_policyd_keys_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_keys_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

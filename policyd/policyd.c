@@ -19,6 +19,7 @@
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
+#include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
 #include "secrets.h"
@@ -71,6 +72,7 @@ do_chores(int fd, short what, void *arg)
 	prune_chores();
 	idempotent_sweep();
 	audit_news_chores();
+	keys_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -230,7 +232,7 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    "instance", json_text_or_null(conf()->instance))));
 	if (recover(live_from) == -1 || approvals_recover() == -1 ||
 	    transcript_open(dirfd) == -1 ||
-	    secrets_start() == -1)
+	    secrets_start() == -1 || keys_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
@@ -313,6 +315,7 @@ policyd_stop(void)
 	prune_end();
 	transcript_close();
 	secrets_end();
+	keys_end();
 	store_close();
 	audit_close();
 	base = NULL;

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "conf.h"
 #include "ids.h"
+#include "keys.h"
 #include "query.h"
 #include "secrets.h"
 #include "without.h"
@@ -39,6 +40,7 @@ static const struct question {
 	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
 	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
 	[QUERY_APPROVAL] = { CH_OPERATOR, 0, query_approval },
+	[QUERY_KEYS] = { CH_OPERATOR, RIGHT_MANAGE, query_keys },
 };
 
 static const struct {
@@ -99,8 +101,9 @@ query_whoami(const struct query *q, struct refusal *r)
 	json_t *json, *profiles;
 
 	(void)r;
-	json = json_pack("{s:s,s:I,s:s}", "who", q->peer->who,
-	    "uid", (json_int_t)q->peer->ids.uid,
+	json = json_pack("{s:s,s:o,s:s}", "who", q->peer->who,
+	    "uid", q->peer->key[0] != '\0' ? json_null() :
+	    json_integer((json_int_t)q->peer->ids.uid),
 	    "plane", q->api->plane == PLANE_AGENT ? "agent" : "operator");
 	if (q->api->plane == PLANE_OPERATOR) {
 		json_object_set_new(json, "rights", rights_json(q->rights));
@@ -111,7 +114,8 @@ query_whoami(const struct query *q, struct refusal *r)
 		json_array_append_new(profiles, json_string("default"));
 	json_object_update_new(json, json_pack(
 	    "{s:{s:s,s:o,s:o,s:i},s:o,s:o,s:o,s:o}",
-	    "principal", "kind", line->who == WHO_USER ? "user" : "group",
+	    "principal", "kind", line->who == WHO_USER ? "user" :
+	    line->who == WHO_GROUP ? "group" : "key",
 	    "name", json_text(line->name),
 	    "file", json_text(line->where.file),
 	    "line", (int)line->where.line,
@@ -294,7 +298,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_APPROVAL) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_KEYS) {
 		enc_free(q.lines);
 		return (-1);
 	}

@@ -106,6 +106,12 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_TRIM_APPROVALS] = "DELETE FROM approvals WHERE serial IN "
 	    "(SELECT serial FROM approvals ORDER BY serial LIMIT 200) AND "
 	    "state > 1 AND remembered = 0 AND decided < ?1",
+	[STMT_KEYS] = "SELECT * FROM keys ORDER BY created, id",
+	[STMT_KEY_SET] = "INSERT OR REPLACE INTO keys VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7)",
+	[STMT_KEY_DELETE] = "DELETE FROM keys WHERE id = ?1",
+	[STMT_KEY_NAMES] = "SELECT number, name FROM key_names ORDER BY number",
+	[STMT_KEY_NAME_ADD] = "INSERT INTO key_names VALUES (?1,?2)",
 };
 
 int

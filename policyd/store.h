@@ -70,6 +70,19 @@ struct secret_row {
 	size_t		 sealed_size;
 };
 
+#define KEY_HASH	32	/* bytes of a SHA-256 */
+
+/* An API key: never its token. */
+struct key_row {
+	char		 id[ID_SIZE];
+	char		 name[NAME_BYTES_MAX];
+	uint8_t		 hash[KEY_HASH];
+	uint64_t	 created;	/* us of the day, as the others */
+	uint64_t	 expires;	/* 0: never */
+	uint64_t	 used;		/* last; 0: not yet */
+	uint64_t	 revoked;	/* 0: it is not */
+};
+
 /* Before the drop: SQLite's own set-up and its random numbers. */
 int	store_preload(void);
 
@@ -252,5 +265,17 @@ int	store_approvals(enum store_list, uint64_t before, unsigned most,
 	    store_approval_fn *, void *);
 /* None of a session ("": of any) is in force any more. */
 int	store_approvals_forget(const char *session);
+/* ---- keys (store_keys.c) ---- */
+
+/* All, oldest first; writing one; deleting one.  0, or -1. */
+int	store_keys(int (*)(void *, const struct key_row *), void *);
+int	store_key_set(const struct key_row *);
+/* Both or none. */
+int	store_keys_set(const struct key_row *, const struct key_row *);
+int	store_key_delete(const char *id);
+/* The numbers of names, in their order. */
+int	store_key_names(int (*)(void *, uint32_t number, const char *name),
+	    void *);
+int	store_key_name_add(uint32_t number, const char *name);
 
 #endif

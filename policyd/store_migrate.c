@@ -101,6 +101,18 @@ const char *const store_steps[] = {
 	"	remembered INTEGER NOT NULL,"
 	"	revoked INTEGER NOT NULL);"
 	"CREATE INDEX approvals_open ON approvals (serial) WHERE state = 1;",
+	/* a name's number is its principal's, for good */
+	"CREATE TABLE key_names ("
+	"	number INTEGER PRIMARY KEY,"
+	"	name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE keys ("
+	"	id TEXT PRIMARY KEY,"
+	"	name TEXT NOT NULL,"
+	"	hash BLOB NOT NULL,"
+	"	created INTEGER NOT NULL,"
+	"	expires INTEGER NOT NULL,"
+	"	used INTEGER NOT NULL,"
+	"	revoked INTEGER NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

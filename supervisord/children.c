@@ -40,15 +40,13 @@ children_init(struct supervisor *sv)
 		c->spec = &child_table[i];
 		c->sv = sv;
 		c->state = CHILD_DOWN;
-		c->program = c->listener.fd = -1;
+		c->program = -1;
 		c->up_since = -1;
 		if (c->spec->plane == 0)
 			continue;
-		c->listener.conf = conf_listen(sv->conf,
-		    c->spec->plane);
-		c->listener.also = sv->dir_owner;
+		sockets_take(c, sv->conf);
 		/* Without a socket there is nothing for it to do. */
-		if (c->listener.conf == NULL)
+		if (c->nsockets == 0)
 			c->state = CHILD_ABSENT;
 	}
 }
@@ -112,11 +110,12 @@ child_nofile_own(const struct child *c, const struct slice *s)
 {
 	const uint64_t *v = s->limits.v;
 	const uint32_t *n = c->spec->nofile;
+	uint64_t sockets = c->nsockets > 1 ? c->nsockets : 1;
 
 	/* a call that waits for a person has its pipes and memfds, too */
 	return ((uint32_t)(n[0] + n[1] * (v[LIMIT_RUNNING_HOST] +
 	    v[LIMIT_APPROVALS_HOST]) +
-	    n[2] * v[LIMIT_CONNECTIONS] + n[3] * v[LIMIT_NEURONS]));
+	    n[2] * v[LIMIT_CONNECTIONS] * sockets + n[3] * v[LIMIT_NEURONS]));
 }
 
 uint32_t

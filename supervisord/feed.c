@@ -335,19 +335,23 @@ host_env(const struct strings *allow, struct strings *with)
 	}
 }
 
-/* A child with a socket sees its own listen line and no other. */
+/* A child with sockets sees its own listen lines and no others. */
 static int
 encode(const struct child *c, const struct conf *conf)
 {
 	struct slice view = *conf->slice;
 	struct strings with = { NULL, 0 };
-	struct cf_listen own;
+	struct cf_listen own[LISTENS_MAX];
+	const struct cf_listen *l;
+	size_t n;
 	int fd;
 
 	if (c->spec->plane != 0) {
-		own = *conf_listen(conf, c->spec->plane);
-		view.listens = &own;
-		view.nlistens = 1;
+		for (n = 0; n < LISTENS_MAX && (l = conf_listen_n(conf,
+		    c->spec->plane, n)) != NULL; n++)
+			own[n] = *l;
+		view.listens = own;
+		view.nlistens = n;
 	}
 	view.verbose = conf->verbose || c->sv->opts->verbose;
 	if (c->spec->sections & SLICE_ENV) {
@@ -427,10 +431,12 @@ send_files(struct sending *s)
 	char name[NAME_BYTES_MAX + 8];
 	size_t i;
 
-	if (c->spec->files & FILES_LISTEN)
-		send_file(s, "listen", c->listener.fd == -1 ?
+	for (i = 0; i < c->nsockets && (c->spec->files & FILES_LISTEN); i++) {
+		(void)snprintf(name, sizeof(name), "listen/%zu", i);
+		send_file(s, name, c->sockets[i].fd == -1 ?
 		    listener_nowhere() :
-		    fcntl(c->listener.fd, F_DUPFD_CLOEXEC, 0));
+		    fcntl(c->sockets[i].fd, F_DUPFD_CLOEXEC, 0));
+	}
 	for (i = 0; i < f->ntools && (c->spec->files & FILES_TOOLS); i++) {
 		(void)snprintf(name, sizeof(name), "tool/%s",
 		    f->tools[i].name);
@@ -460,7 +466,7 @@ count_files(const struct child *c, const struct feed *f)
 	uint32_t n = 0;
 
 	if (c->spec->files & FILES_LISTEN)
-		n++;
+		n += (uint32_t)c->nsockets;
 	if (c->spec->files & FILES_TOOLS)
 		n += (uint32_t)f->ntools;
 	if (c->spec->files & FILES_HOOKS)

@@ -18,6 +18,7 @@ supervisord_libconf_a_SOURCES = \
 	supervisord/conf_check.c \
 	supervisord/conf_hook.c \
 	supervisord/conf_lex.c \
+	supervisord/conf_listen.c \
 	supervisord/conf_names.c \
 	supervisord/conf_print.c \
 	supervisord/conf_set.c \
@@ -44,6 +45,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/reload.c \
 	supervisord/reload_same.c \
 	supervisord/restart.c supervisord/restart.h \
+	supervisord/sockets.c \
 	supervisord/state.c supervisord/state.h \
 	supervisord/supervisor.c supervisord/supervisor.h \
 	supervisord/uids.c supervisord/uids.h

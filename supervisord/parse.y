@@ -59,6 +59,9 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token PRINCIPAL "principal" PRIVATE "private" PROFILE "profile"
 %token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
 %token USER "user" WORKSPACE "workspace"
+%token AUTHENTICATION "authentication" CLEARTEXT "cleartext" HOST "host"
+%token KEY "key" PORT "port" REQUIRE "require" REQUIRED "required"
+%token TCP "tcp" TOKEN "token"
 
 %type <num> plane who allow_deny
 %type <list> list
@@ -160,12 +163,40 @@ entry		: %empty
 		;
 
 listen		: listen_head listen_options
+		| listen_tcp_head '{' listen_lines '}' {
+			set_listen_tcp_end(ps);
+		}
 		;
 
 listen_head	: LISTEN plane STRING {
 			set_listen(ps, @1, $2, $3);
 			free($3);
 		}
+		;
+
+listen_tcp_head	: LISTEN plane TCP STRING PORT STRING {
+			set_listen_tcp(ps, @1, $2, $4, $6);
+			free($4);
+			free($6);
+		}
+		;
+
+listen_lines	: listen_line
+		| listen_lines sep listen_line
+		;
+
+listen_line	: %empty
+		| AUTHENTICATION REQUIRED {
+			set_listen_flag(ps, @1, LISTEN_TOKEN);
+		}
+		| CLEARTEXT {
+			set_listen_flag(ps, @1, LISTEN_CLEARTEXT);
+		}
+		| HOST list {
+			set_listen_hosts(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| error
 		;
 
 plane		: API				{ $$ = PLANE_AGENT; }
@@ -180,6 +211,9 @@ listen_options	: %empty
 		| listen_options MODE STRING {
 			set_listen_mode(ps, @2, $3);
 			free($3);
+		}
+		| listen_options REQUIRE TOKEN {
+			set_listen_flag(ps, @2, LISTEN_TOKEN);
 		}
 		;
 
@@ -256,6 +290,10 @@ principal	: principal_head '{' principal_lines '}' {
 
 principal_head	: PRINCIPAL who STRING {
 			set_principal(ps, @1, $2, $3);
+			free($3);
+		}
+		| PRINCIPAL KEY STRING {
+			set_principal(ps, @1, WHO_KEY, $3);
 			free($3);
 		}
 		;

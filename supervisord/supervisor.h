@@ -97,7 +97,8 @@ struct child {
 	int			 program;	/* the executable, open */
 	uid_t			 uid;
 	gid_t			 gid;
-	struct listener		 listener;
+	struct listener		 sockets[LISTENS_MAX]; /* a path's is the first */
+	size_t			 nsockets;
 };
 
 struct tool {
@@ -205,6 +206,14 @@ uint32_t child_nofile(const struct child *, const struct slice *);
 uint32_t child_nofile_own(const struct child *, const struct slice *);
 /* Its root directory, "" for none; size is PATH_BYTES_MAX. */
 int	child_root(const struct child *, char *path, size_t size);
+
+/* ---- sockets.c ---- */
+
+/* Which ones a child has, by a configuration.  Nothing is bound. */
+void	sockets_take(struct child *, const struct conf *);
+/* Binds them all.  0, or -1 after saying why, with none bound. */
+int	sockets_open(struct child *);
+void	sockets_close(struct child *);
 
 /* ---- exec.c ---- */
 

@@ -2,12 +2,12 @@
  * For tests of apid alone: plays supervisord and policyd for one apid, and
  * runs the programs of its calls as plain children, in no sandbox.
  *
- *	fake_policyd [-o] apid socket [keyword=value ...]
+ *	fake_policyd [-o | -t port] apid socket [keyword=value ...]
  *
- * -o: the operator's plane.  Says "ready PID" on standard output.  Commands,
- * a line each, on standard input: "drop" ends the channel as policyd's death
- * would, "plumb" makes a new one, "bad NAME" sends what tests/takeover/hostile.c
- * has of that name, "quit" ends all.
+ * -o: the operator's plane; -t: TCP, with tokens, too.  Says "ready PID" on
+ * standard output.  Commands, a line each, on standard input: "drop" ends the
+ * channel as policyd's death would, "plumb" makes a new one, "bad NAME" sends
+ * what tests/takeover/hostile.c has of that name, "quit" ends all.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "fake_auth.h"
 #include "hostile.h"
 #include "ids.h"
 #include "imsg.h"
@@ -51,6 +52,7 @@ static struct event_base *base;
 static struct channel	*control, *api;
 static struct limits	 limits;
 static enum cf_plane	 plane = PLANE_AGENT;
+static uint16_t		 tcp_port;	/* 0: none */
 static pid_t		 apid;
 
 static int
@@ -193,6 +195,13 @@ on_open(void *arg, struct imsg *m)
 		reply(request, 201, 0, text);
 	}
 	return (0);
+}
+
+static int
+on_auth(void *arg, struct imsg *m)
+{
+	(void)arg;
+	return (fake_on_auth(api, m));
 }
 
 /* MCP's sessions by name: the id is made of it, so that it stays the same. */
@@ -591,7 +600,8 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_OPEN_NAMED,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
 	{ MSG_TOOLS_FOR,	on_tools_for },
-	{ MSG_SHOWN,		nothing }
+	{ MSG_SHOWN,		nothing },
+	{ MSG_AUTH,		on_auth }
 };
 
 /* Sent what can't be right: apid closes the channel. */
@@ -760,21 +770,28 @@ configure(const char *path)
 	s->instance = strdup("fake");
 	s->generation = 1;
 	s->limits = limits;
-	s->listens = calloc(1, sizeof(*s->listens));
-	s->nlistens = 1;
+	s->listens = calloc(2, sizeof(*s->listens));
+	s->nlistens = tcp_port != 0 ? 2 : 1;
+	s->listens[1].where.file = strdup("fake");
+	s->listens[1].plane = plane;
+	s->listens[1].path = strdup("127.0.0.1");
+	s->listens[1].port = tcp_port;
+	s->listens[1].flags = LISTEN_TCP | LISTEN_TOKEN;
 	s->listens->where.file = strdup("fake");
 	s->listens->plane = plane;
 	s->listens->path = strdup(path);
 	s->listens->mode = 0666;
 	m = imsg_new(MSG_CONFIG);
 	imsg_put_u32(m, 1);
-	imsg_put_u32(m, plane == PLANE_AGENT ? 2 : 1);
+	imsg_put_u32(m, (plane == PLANE_AGENT ? 2 : 1) + (tcp_port != 0));
 	imsg_put_fd(m, slice_encode(s, SLICE_LISTENS));
 	channel_send(control, m);
 	slice_free(s);
-	send_file(0, "listen", listen_on(path));
+	send_file(0, "listen/0", listen_on(path));
 	if (plane == PLANE_AGENT)
 		send_file(1, "tool/exec", declaration());
+	if (tcp_port != 0)
+		send_file(2, "listen/1", fake_listen_tcp(tcp_port));
 }
 
 static void
@@ -860,8 +877,13 @@ main(int argc, char **argv)
 		plane = PLANE_OPERATOR;
 		i++;
 	}
+	if (argc > 2 && strcmp(argv[1], "-t") == 0) {
+		tcp_port = (uint16_t)atoi(argv[2]);
+		i += 2;
+	}
 	if (argc - i < 2)
-		errx(1, "usage: fake_policyd [-o] apid socket [limit=value]");
+		errx(1, "usage: fake_policyd [-o | -t port] apid socket "
+		    "[limit=value]");
 	log_init("fake_policyd", -1, 0);
 	limits_init(&limits);
 	signal(SIGPIPE, SIG_IGN);

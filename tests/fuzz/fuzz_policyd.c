@@ -10,10 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sha2.h>
+
 #include "../../policyd/api.h"
 #include "../../policyd/approval.h"
 #include "../../policyd/conf.h"
 #include "../../policyd/judge.h"
+#include "../../policyd/keys.h"
 #include "../../policyd/launch.h"
 #include "../../policyd/policyd.h"
 #include "../../policyd/store.h"
@@ -63,6 +66,7 @@ make_peer(struct slice *s)
 	s->nlistens = 2;
 	s->listens = calloc(2, sizeof(*s->listens));
 	s->listens[0].plane = PLANE_AGENT;
+	s->listens[0].flags = LISTEN_TOKEN;
 	s->listens[0].path = strdup(sun.sun_path);
 	s->listens[1].plane = PLANE_OPERATOR;
 	s->listens[1].path = strdup(sun.sun_path);
@@ -75,8 +79,11 @@ make_conf(void)
 
 	make_peer(s);
 	s->instance = strdup("fuzz");
-	s->nprincipals = 1;
-	s->principals = calloc(1, sizeof(*s->principals));
+	s->nprincipals = 2;
+	s->principals = calloc(2, sizeof(*s->principals));
+	s->principals[1] = (struct cf_principal){ .who = WHO_KEY,
+	    .where.file = strdup("fuzz.conf"), .name = strdup("fuzz"),
+	    .preset = "readonly", .owner = OWNER_PEER };
 	s->principals[0].where.file = strdup("fuzz.conf");
 	s->principals[0].who = WHO_USER;
 	s->principals[0].id = geteuid();
@@ -90,11 +97,27 @@ make_conf(void)
 	s->operators = calloc(1, sizeof(*s->operators));
 	s->operators[0].who = WHO_USER;
 	s->operators[0].id = geteuid();
-	s->operators[0].rights = RIGHT_AUDIT | RIGHT_APPROVE;
+	s->operators[0].rights = RIGHT_AUDIT | RIGHT_APPROVE | RIGHT_MANAGE;
 	s->limits.v[LIMIT_SELF_APPROVAL] = 1;
 	s->limits.v[LIMIT_NEURON_WAIT] = 0;
 	s->limits.v[LIMIT_HOURLY] = 100000000;
 	conf_set(s);
+}
+
+/* Whose token is "fuzz": a real one an input can't know. */
+static void
+make_key(void)
+{
+	struct key_row row = { .name = "fuzz", .created = 1 };
+	SHA2_CTX sha;
+
+	SHA256Init(&sha);
+	SHA256Update(&sha, (const uint8_t *)"fuzz", 4);
+	SHA256Final(row.hash, &sha);
+	if (id_make(ID_KEY, row.id) == -1 ||
+	    store_key_name_add(PRINCIPAL_KEYS, "fuzz") == -1 ||
+	    store_key_set(&row) == -1 || keys_start() == -1)
+		abort();
 }
 
 static void
@@ -105,8 +128,10 @@ make_all(void)
 	if ((base = event_base_new()) == NULL)
 		abort();
 	make_conf();
-	if (policyd_start_memory(base) == -1 ||
-	    (memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
+	if (policyd_start_memory(base) == -1)
+		abort();
+	make_key();
+	if ((memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
 	    pipe2(pipes, O_CLOEXEC) == -1 ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, socks) == -1)
 		abort();
@@ -434,6 +459,7 @@ fresh(enum channel_kind hostile)
 		policyd_stop();
 		if (policyd_start_memory(base) == -1)
 			abort();
+		make_key();
 	}
 	memset(last_ids, 0, sizeof(last_ids));
 	plumb(CH_LAUNCH);

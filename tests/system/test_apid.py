@@ -21,11 +21,12 @@ FAKE = os.path.join(BUILD, "tests", "fake_policyd")
 class Fake:
     """One apid with its played policyd."""
 
-    def __init__(self, *limits, operator=False):
+    def __init__(self, *limits, operator=False, tcp=None):
         self.dir = tempfile.mkdtemp(prefix="apid-")
         os.chmod(self.dir, 0o755)
         self.path = os.path.join(self.dir, "sock")
         argv = [FAKE] + (["-o"] if operator else []) + \
+            (["-t", str(tcp)] if tcp else []) + \
             [APID, self.path] + list(limits)
         self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE)
