@@ -728,7 +728,8 @@ class Approved(Tcp):
                 "tool": "bash", "args": {"command": ASKS}, "wait_ms": 0})
             self.assertEqual(code, 202, call)
             approval = wait_for(lambda: self.ask(
-                "GET", "/v1/calls/" + call["call"], token)[1].get("approval"))
+                "GET", "/v1/calls/" + call["call"], token)[1].get("approval"),
+                10)
             _, shown = self.i.get("/v1/approvals/" + approval, operator=True)
             self.assertEqual(shown["principal"], "key:" + name)
             code, body = self.decide(nobody, approval, shown["digest"])
