@@ -330,6 +330,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
  * approval of it can be remembered.
  */
 #define VERDICT_F_UNRESOLVED	0x01
+#define VERDICT_F_NO_EGRESS	0x02	/* denied: it needs the network */
 
 /*
  * The second memfd of VERDICT, where the verdict is ask or JUDGE said EXPLAIN:
@@ -402,6 +403,7 @@ enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };
 const char *effect_name(unsigned effect);	/* "read" ... or "?" */
 unsigned    effect_find(const char *name);	/* 0 if there is none */
 const char *mark_name(unsigned bit);		/* of one bit, or NULL */
+unsigned    mark_find(const char *name);	/* 0 if there is none */
 const char *verdict_name(unsigned verdict);
 const char *proc_state_name(unsigned status);
 const char *reload_result_name(unsigned result);	/* "ok" ... or "?" */

@@ -14,13 +14,19 @@ judged_libjudged_a_SOURCES = \
 	judged/schema_object.c \
 	judged/schema_pattern.c \
 	judged/schema_value.c \
+	judged/target.c judged/target.h \
 	judged/template.c judged/template.h \
 	judged/tool.c judged/tool.h \
 	judged/report.c judged/report.h \
+	judged/rules.c judged/rules.h \
+	judged/rules_glob.c judged/rules_glob.h judged/rules_match.c \
+	judged/rules_test.c \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
 	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
-	judged/judge/files.c judged/judge/git.c judged/judge/judge_int.h \
-	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/files.c judged/judge/git.c judged/judge/hosts.c \
+	judged/judge/hosts.h judged/judge/judge_int.h \
+	judged/judge/net.c judged/judge/self.c \
+	judged/judge/self.h judged/judge/options.c judged/judge/options.h \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subject.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
@@ -91,7 +97,7 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
 	tests/unit/check_runblock tests/unit/check_schema \
 	tests/unit/check_judged_tool tests/unit/check_judged_judge \
-	tests/unit/check_judged_explain \
+	tests/unit/check_judged_explain tests/unit/check_judged_rules \
 	tests/unit/check_judged_proc
 tests_unit_check_env_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_env_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
@@ -113,6 +119,14 @@ tests_unit_check_judged_judge_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_explain_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_judged_explain_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_rules_SOURCES = tests/unit/check_judged_rules.c \
+	tests/unit/conf_fake.h tests/unit/unit.h
+tests_unit_check_judged_rules_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' -I$(top_srcdir)/judged \
+	-iquote $(top_srcdir)/supervisord $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_judged_rules_LDADD = supervisord/libconf.a \
+	$(JUDGED_OWN) $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS) \
+	$(PCRE2_LIBS) -lm $(CHECK_LIBS)
 tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
 	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \

@@ -84,19 +84,6 @@ read_effect(struct tool *tool, const json_t *value, struct why *why)
 	return (0);
 }
 
-static uint32_t
-mark_find(const char *name)
-{
-	const char *have;
-	uint32_t bit;
-
-	for (bit = 1; (have = mark_name(bit)) != NULL; bit <<= 1) {
-		if (strcmp(name, have) == 0)
-			return (bit);
-	}
-	return (0);
-}
-
 static int
 read_marks(struct tool *tool, const json_t *value, struct why *why)
 {

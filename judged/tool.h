@@ -51,6 +51,10 @@ struct tools {
 	int		 coerce;	/* tool-input coerce */
 	/* Of the configuration: names, and the host's "TZ=..."; or NULL. */
 	const struct strings *env_allow;
+	/* The operator's rules, and the paths that are Myelin's own. */
+	const struct cf_rule *rules;
+	size_t		 nrules;
+	const struct strings *own;
 };
 
 /*

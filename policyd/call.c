@@ -322,7 +322,9 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 		/* FALLTHROUGH */
 	case VERDICT_DENY:
 		call_tell_judged(c);
-		call_finish(c, CALL_FAILED, "denied_by_policy", NULL, NULL);
+		call_finish(c, CALL_FAILED, c->judged.verdict ==
+		    VERDICT_DENY && (c->judged.flags & VERDICT_F_NO_EGRESS) !=
+		    0 ? "no_egress" : "denied_by_policy", NULL, NULL);
 		break;
 	default:
 		call_tell_judged(c);

@@ -167,7 +167,8 @@ get_judgement(struct imsg *m, struct judgement *j)
 	get_words(m, j->next, sizeof(j->next));
 	if (imsg_end(m) == -1 || j->verdict < VERDICT_ALLOW ||
 	    j->verdict > VERDICT_INVALID || j->effect > EFFECT_DESTRUCTIVE ||
-	    (j->flags & ~(unsigned)VERDICT_F_UNRESOLVED) != 0 ||
+	    (j->flags & ~(unsigned)(VERDICT_F_UNRESOLVED |
+	    VERDICT_F_NO_EGRESS)) != 0 ||
 	    j->from > j->to)
 		return (-1);
 	return (0);

@@ -5,6 +5,7 @@
 
 #include "judge_int.h"
 #include "options.h"
+#include "self.h"
 #include "zone.h"
 
 /*
@@ -382,17 +383,22 @@ known_as(const char *name)
 	return (name);
 }
 
-/* Units of Myelin's own: no call may stop what judges it. */
+/*
+ * Units and packages of Myelin's own: no call may stop, change or remove what
+ * judges it.
+ */
 static int
 names_myelin(const struct subject *s)
 {
+	static const char *const tools[] = { "systemctl", "service",
+		"rc-service", "rc-update", "apt", "apt-get", "aptitude",
+		"apt-mark", "nala", NULL };
 	size_t i;
 
-	if (strcmp(s->name, "systemctl") != 0 &&
-	    strcmp(s->name, "service") != 0)
+	if (!in_list(s->name, tools))
 		return (0);
 	for (i = 1; i < s->argc; i++)
-		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
+		if (self_names(&s->argv[i]))
 			return (1);
 	return (0);
 }
