@@ -251,7 +251,12 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   first bytes, u32 of all, 32 bytes HMAC-SHA256 */			\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
-ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* TOOL_GROUP S tool, which a TOOL has named, S its group */		\
+ROW(TOOL_GROUP,	CH_JUDGE, DIR_UP, 0, 2, 0, 0, FDS(FD_NONE), ST_NEW)	\
+/* OPEN_RULED: OPEN's fields, then S the session's own rules (rule_json.h)	\
+ *   */									\
+ROW(OPEN_RULED,	CH_AGENT, DIR_UP, 25, 5, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 

@@ -11,6 +11,7 @@
 #include "judge/hosts.h"
 #include "limits.h"
 #include "protocol.h"
+#include "rule_json.h"
 #include "rules.h"
 #include "runblock.h"
 #include "shell/judging.h"
@@ -180,6 +181,33 @@ explain(const struct judging *judging, const struct arguments *arguments,
 		j->explain_fd = explain_memfd(judging, arguments, cwd);
 }
 
+/*
+ * The session's rules, which apid read before: what is none of them now came
+ * from nowhere, and nothing is judged without them.
+ */
+static int
+session_rules(struct rule_call *call, struct cf_rule **rules,
+    const char *text, struct judgement *j)
+{
+	char why[WHY_NAME_SIZE];
+	json_t *list;
+	int ok;
+
+	*rules = NULL;
+	if (text[0] == '\0' || WITHOUT(session_rules))
+		return (0);
+	list = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	ok = rule_json_read(list, rules, &call->nmore, why, sizeof(why));
+	json_decref(list);
+	call->more = *rules;
+	if (ok == 0)
+		return (0);
+	j->verdict = VERDICT_DENY;
+	why_set(&j->reason, "the session's rules can't be read: %s", why);
+	j->next = "open another session";
+	return (-1);
+}
+
 /* "http_proxy=..." of the call's environment. */
 static int
 is_proxy(const char *entry)
@@ -207,6 +235,7 @@ command_judge(const struct tools *tools, const struct tool *tool,
 		.rules = &call
 	};
 	struct judging *judging = NULL;
+	struct cf_rule *rules;
 	const json_t *value = NULL;
 	char cwd[CWD_MAX];
 	uint32_t i;
@@ -224,6 +253,8 @@ command_judge(const struct tools *tools, const struct tool *tool,
 		context.own = (const char *const *)tools->own->v;
 		context.nown = tools->own->n;
 	}
+	if (session_rules(&call, &rules, place->rules, j) == -1)
+		return;
 	if ((judging = judging_new(&context)) == NULL)
 		goto nothing;
 	if (value != NULL)
@@ -237,8 +268,10 @@ command_judge(const struct tools *tools, const struct tool *tool,
 		take_egress(judging, j);
 	explain(value != NULL ? judging : NULL, arguments, place, cwd, j);
 	judging_free(judging);
+	rule_json_free(rules, call.nmore);
 	return;
 nothing:
+	rule_json_free(rules, call.nmore);
 	if (j->verdict == VERDICT_ALLOW)
 		j->verdict = VERDICT_ASK;
 	why_set(&j->reason, "there is no memory to judge the command");

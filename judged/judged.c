@@ -164,6 +164,12 @@ announce(void)
 		imsg_put_raw(m, tool->sha256, sizeof(tool->sha256));
 		imsg_put_str(m, tool->name);
 		channel_send(policyd, m);
+		if (tool->group[0] == '\0')
+			continue;
+		m = imsg_new(MSG_TOOL_GROUP);
+		imsg_put_str(m, tool->name);
+		imsg_put_str(m, tool->group);
+		channel_send(policyd, m);
 	}
 	m = imsg_new(MSG_TOOLS_END);
 	imsg_put_u32(m, (uint32_t)tools.n);

@@ -26,6 +26,7 @@ enum tool_judges {
 
 struct tool {
 	char		 name[NAME_BYTES_MAX];
+	char		 group[NAME_BYTES_MAX];	/* "" for none */
 	unsigned	 effect;	/* enum effect */
 	uint32_t	 marks;
 	int		 asks;

@@ -65,6 +65,7 @@ const char *const store_steps[] = {
 	"	key TEXT NOT NULL,"
 	"	nonce BLOB NOT NULL,"
 	"	sealed BLOB NOT NULL);",
+	"ALTER TABLE sessions ADD COLUMN rules TEXT NOT NULL DEFAULT '';",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

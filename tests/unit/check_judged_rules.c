@@ -261,8 +261,8 @@ static const char *const own[] = {
 	"rm -rf /var/lib/myelin", "echo x > /etc/myelin/myelin.conf",
 	"sudo tee -a /etc/myelin/conf.d/a.conf < x",
 	"rm /run/myelin/api.sock", "mv /var/lib/myelin /tmp/x",
-	"cp evil /usr/libexec/myelin/judged", "sed -i s/a/b/ "
-	    "/etc/myelin/myelin.conf",
+	"cp evil /usr/libexec/myelin/judged",
+	"sed -i s/a/b/ /etc/myelin/myelin.conf",
 	"truncate -s 0 /var/lib/myelin/policy/audit.jsonl",
 	"chmod 777 /run/myelin", "ln -sf x /run/myelin/operator.sock",
 	"dd if=/dev/zero of=/var/lib/myelin/policy/state.db",
@@ -297,8 +297,8 @@ START_TEST(nothing_touches_what_is_ours)
 END_TEST
 
 static const char *const others[] = {
-	"ls /etc/myelin", "grep -rn /var/lib/myelin src", "systemctl status "
-	    "myelin",
+	"ls /etc/myelin", "grep -rn /var/lib/myelin src",
+	"systemctl status myelin",
 	"apt show myelin", "dpkg -l myelin", "pgrep myelind",
 	"echo x > .myelin2", "rm -rf .myelin2", "cat myelin.conf",
 	"git commit -m 'systemctl stop myelin'", "pkill node",
