@@ -4,6 +4,7 @@
  */
 #include <jansson.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@
 #define MMAP_FROM	(256 * 1024)
 
 static struct slice	*coming;
-static int		 coming_fd = -1;
+static int		 coming_fds[LISTENS_MAX] = { -1, -1, -1, -1, -1 };
 
 static int
 apid_preload(void)
@@ -44,10 +45,14 @@ apid_preload(void)
 static void
 apid_abort(void)
 {
+	size_t i;
+
 	tools_abort();
-	if (coming_fd != -1)
-		close(coming_fd);
-	coming_fd = -1;
+	for (i = 0; i < LISTENS_MAX; i++) {
+		if (coming_fds[i] != -1)
+			close(coming_fds[i]);
+		coming_fds[i] = -1;
+	}
 	slice_free(coming);
 	coming = NULL;
 }
@@ -56,18 +61,25 @@ static int
 apid_config(struct slice *slice)
 {
 	const struct where nowhere = { NULL, 0 };
+	char name[32];
+	size_t i;
 
 	apid_abort();
-	if (slice->nlistens != 1)
+	if (slice->nlistens < 1 || slice->nlistens > LISTENS_MAX)
 		return (slice_bad(slice, &nowhere,
-		    "one listen line is needed, not %zu", slice->nlistens));
+		    "1 to %d listen lines are needed, not %zu", LISTENS_MAX,
+		    slice->nlistens));
 	if (tools_read(slice) == -1)
 		return (-1);
-	coming_fd = slice_claim(slice, "listen");
-	if (coming_fd == -1 && !(proc_flags() & PROC_F_CHECK)) {
-		tools_abort();
-		return (slice_bad(slice, &slice->listens[0].where,
-		    "the listening socket is missing"));
+	for (i = 0; i < slice->nlistens; i++) {
+		(void)snprintf(name, sizeof(name), "listen/%zu", i);
+		coming_fds[i] = slice_claim(slice, name);
+		if (coming_fds[i] != -1 || (proc_flags() & PROC_F_CHECK))
+			continue;
+		slice_bad(slice, &slice->listens[i].where,
+		    "the listening socket is missing");
+		apid_abort();
+		return (-1);
 	}
 	coming = slice;
 	return (0);
@@ -76,10 +88,13 @@ apid_config(struct slice *slice)
 static void
 apid_commit(void)
 {
+	size_t i;
+
 	calls_config(&coming->limits);
-	conns_config(&coming->limits, coming->listens[0].plane, coming_fd);
+	conns_config(coming, coming_fds);
 	tools_commit();
-	coming_fd = -1;
+	for (i = 0; i < LISTENS_MAX; i++)
+		coming_fds[i] = -1;
 	slice_free(coming);
 	coming = NULL;
 }

@@ -161,7 +161,7 @@ call_failure(const struct call *call, const char *reason, const char *why)
 {
 	static const char *const unknown[] = {
 		"neuron", "exit_code", "signal", "usage", "verdict", "class",
-		"effect", "times", "result"
+		"effect", "judged", "times", "result"
 	};
 	json_t *j = json_object(), *error = json_object();
 	size_t i;

@@ -8,6 +8,7 @@
 
 #include "body.h"
 #include "call_internal.h"
+#include "clean.h"
 #include "conn.h"
 #include "feed.h"
 #include "json.h"
@@ -51,7 +52,8 @@ call_state_name(const struct call *call)
 {
 	if (call->state == CALL_FINISHED)
 		return (call->final);
-	return (call->state >= CALL_RUNNING ? "running" : "queued");
+	return (call->state >= CALL_RUNNING ? "running" :
+	    call->state == CALL_AWAITING ? "awaiting_approval" : "queued");
 }
 
 /* ---- the table ---- */
@@ -310,36 +312,56 @@ call_event(struct call *call, enum event_kind kind, char *json)
 	call_announce(call, &row);
 }
 
-static json_t *
-marks_json(uint32_t marks)
+void
+call_judged(struct call *call, json_t *verdict)
 {
-	json_t *list = json_array();
-	const char *name;
-	unsigned i;
-
-	for (i = 0; i < 32; i++)
-		if ((marks & (1U << i)) &&
-		    (name = mark_name(1U << i)) != NULL)
-			json_array_append_new(list, json_string(name));
-	return (list);
+	if (call->state >= CALL_ENDED)
+		return;
+	/* it has words of the call's own command */
+	clean_values(verdict);
+	json_object_set_new(verdict, "call", json_string(call->id));
+	call_event(call, EVENT_JUDGED, json_text(verdict));
 }
 
 void
-call_judged(struct call *call, unsigned verdict, unsigned effect,
-    uint32_t marks, const char *class)
+call_asking(struct call *call, const char *approval, const char *json,
+    size_t n)
 {
-	json_t *j = json_object();
+	json_t *j;
 
-	if (call->state >= CALL_ENDED) {
+	if (call->state != CALL_QUEUED)
+		return;
+	if (!json_is_object(j = json_loadb(json, n, 0, NULL))) {
+		log_warnx("call %s: an approval that is not JSON", call->id);
 		json_decref(j);
 		return;
 	}
+	call->state = CALL_AWAITING;
+	memcpy(call->approval, approval, sizeof(call->approval));
+	clean_values(j);
+	call_event(call, EVENT_ASKING, json_text(j));
+	json_decref(j);
+}
+
+void
+call_resolved(struct call *call, unsigned outcome, const char *approval,
+    const char *reason)
+{
+	json_t *j;
+
+	if (call->state >= CALL_ENDED)
+		return;
+	if (call->state == CALL_AWAITING && outcome == APPROVAL_ALLOWED)
+		call->state = CALL_QUEUED;
+	j = json_object();
 	json_object_set_new(j, "call", json_string(call->id));
-	json_object_set_new(j, "verdict", json_string(verdict_name(verdict)));
-	json_object_set_new(j, "class", json_string(class));
-	json_object_set_new(j, "effect", json_string(effect_name(effect)));
-	json_object_set_new(j, "marks", marks_json(marks));
-	call_event(call, EVENT_JUDGED, json_text(j));
+	json_object_set_new(j, "approval", json_string(approval));
+	json_object_set_new(j, "state",
+	    json_string(approval_state_name(outcome)));
+	json_object_set_new(j, "reason", reason[0] == '\0' ? json_null() :
+	    json_string(reason));
+	clean_values(j);
+	call_event(call, EVENT_RESOLVED, json_text(j));
 	json_decref(j);
 }
 

@@ -29,6 +29,7 @@ struct waiter;
 enum call_state {
 	CALL_ASKED,		/* policyd has not answered: no id yet */
 	CALL_QUEUED,
+	CALL_AWAITING,		/* a person's decision */
 	CALL_RUNNING,
 	CALL_ENDED,		/* but its pipes are not empty yet */
 	CALL_FINISHED
@@ -64,6 +65,7 @@ struct call {
 	char			 id[ID_SIZE];
 	char			 session_id[ID_SIZE];	/* "" for none */
 	char			 tool[NAME_BYTES_MAX];
+	char			 approval[ID_SIZE];	/* "" for none */
 	struct session		*session;
 	enum call_state		 state;
 
@@ -136,8 +138,14 @@ void	call_ask_sink(struct conn *, const char *session,
 /* policyd's words on a call, in this order. */
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
-void	call_judged(struct call *, unsigned verdict, unsigned effect,
-	    uint32_t marks, const char *class);
+/* The verdict is an object, and changed. */
+void	call_judged(struct call *, json_t *verdict);
+/* It waits for a person: the event's data is JSON of n bytes. */
+void	call_asking(struct call *, const char *approval, const char *json,
+	    size_t n);
+/* outcome: APPROVAL_*; reason: "" for none. */
+void	call_resolved(struct call *, unsigned outcome, const char *approval,
+	    const char *reason);
 void	call_started(struct call *);
 void	call_ended(struct call *, const char *json, size_t);
 /* policyd says whether it could keep the transcript. */

@@ -111,7 +111,7 @@ clean_json(const char *text, size_t size, size_t *n)
 	 */
 	if (!values_any() && !scan_dirty(text, size))
 		return (NULL);
-	if ((j = json_loadb(text, size, 0, NULL)) == NULL)
+	if ((j = json_loadb(text, size, JSON_ALLOW_NUL, NULL)) == NULL)
 		return (NULL);
 	clean_values(j);
 	if ((fresh = json_text(j)) == NULL)

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
+#include "rate.h"
 #include "routes.h"
 
 #define HEAD_TIME	10	/* s from a head's first byte to its last */
@@ -18,6 +19,7 @@
 #define BODY_TIME	60	/* s without a byte of the body */
 #define PEER_TIME	10	/* s until policyd must have said who it is */
 #define LINGER_TIME	2	/* s for a client to read why we closed */
+#define LINGER_TICKS	15	/* of them while it goes on sending */
 #define STALL_TICKS	4	/* CONN_TICKs that an answer may lie unread */
 #define INPUT_MAX	(128 * 1024)
 #define BODIES_ALL	4	/* times the largest body, of all clients */
@@ -26,7 +28,6 @@
 static TAILQ_HEAD(, conn) conns = TAILQ_HEAD_INITIALIZER(conns);
 static struct limits	 limits;
 static enum cf_plane	 plane;
-static unsigned		 count;
 static uint32_t		 last_number;
 static uint64_t		 bodies;	/* bytes, of the large ones */
 
@@ -51,13 +52,33 @@ conns_base(void)
 }
 
 unsigned
-conns_count(void)
+conns_from(unsigned listener, const char *source)
 {
-	return (count);
+	struct conn *c;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(c, &conns, entry)
+		n += c->listener == listener && strcmp(c->source, source) == 0;
+	return (n);
 }
 
-static void
-set_timer(struct conn *c, time_t seconds)
+void
+conn_renumber(struct conn *c)
+{
+	do
+		last_number++;
+	while (conn_find(last_number) != NULL);
+	c->number = last_number;
+}
+
+void
+conn_soon(struct conn *c)
+{
+	event_active(c->next, EV_TIMEOUT, 0);
+}
+
+void
+conn_set_timer(struct conn *c, long seconds)
 {
 	struct timeval tv = { .tv_sec = seconds };
 
@@ -111,11 +132,11 @@ conn_free(struct conn *c)
 	event_free(c->next);
 	bufferevent_free(c->bev);
 	TAILQ_REMOVE(&conns, c, entry);
-	count--;
 	free(c->who);
 	free(c->missing);
+	explicit_bzero(c->head.token, sizeof(c->head.token));
+	listen_room(c->listener);
 	free(c);
-	listen_room();
 }
 
 static void
@@ -124,7 +145,7 @@ linger(struct conn *c)
 	c->state = CONN_LINGER;
 	(void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
 	evbuffer_drain(bufferevent_get_input(c->bev), SIZE_MAX);
-	set_timer(c, LINGER_TIME);
+	conn_set_timer(c, LINGER_TIME);
 }
 
 /* ---- one request ---- */
@@ -142,7 +163,7 @@ read_head(struct conn *c)
 		return (0);
 	/* The clock of a head does not start again with each of its bytes. */
 	if (c->scanned == 0)
-		set_timer(c, HEAD_TIME);
+		conn_set_timer(c, HEAD_TIME);
 	if (have > HTTP_HEAD_MAX)
 		have = HTTP_HEAD_MAX;
 	if ((p = evbuffer_pullup(in, (ev_ssize_t)have)) == NULL)
@@ -153,20 +174,37 @@ read_head(struct conn *c)
 	c->scanned = 0;
 	c->requests++;
 	if (result == HTTP_BAD) {
-		memset(&c->head, 0, sizeof(c->head));
+		explicit_bzero(&c->head, sizeof(c->head));
 		c->close = 1;
-		conn_error(c, bad.code, "%s", bad.why);
+		/* A token that is larger than any is as wrong as any. */
+		if (bad.huge && (listen_of(c)->flags & LISTEN_TOKEN) != 0)
+			auth_refuse(c);
+		else
+			conn_error(c, bad.code, "%s", bad.why);
 		return (1);
 	}
+	/* It is not to lie around in memory. */
+	if (c->head.token[0] != '\0')
+		explicit_bzero(p, used);
 	evbuffer_drain(in, used);
 	c->close = c->head.close;
 	c->chunked = 0;
 	c->body_left = c->head.length;
-	if (route_find(c) == -1)
-		return (1);
-	c->state = CONN_BODY;
-	set_timer(c, BODY_TIME);
+	if (auth_needed(c))
+		auth_begin(c);
+	else
+		conn_route(c);
 	return (1);
+}
+
+void
+conn_route(struct conn *c)
+{
+	explicit_bzero(c->head.token, sizeof(c->head.token));
+	if (route_find(c) == -1)
+		return;
+	c->state = CONN_BODY;
+	conn_set_timer(c, BODY_TIME);
 }
 
 /* Room for a body, of which large ones share a bound. */
@@ -199,7 +237,7 @@ run(struct conn *c)
 		switch (c->peer) {
 		case PEER_WAITING:
 			c->state = CONN_PEER;
-			set_timer(c, PEER_TIME);
+			conn_set_timer(c, PEER_TIME);
 			return;
 		case PEER_UNASKED:
 			/* Another connection may be introduced again. */
@@ -220,12 +258,16 @@ run(struct conn *c)
 			    limits.v[LIMIT_CONNECTIONS_UID]);
 			return;
 		case PEER_KNOWN:
+			/* With a token it was counted before its body came. */
+			if ((listen_of(c)->flags & LISTEN_TOKEN) == 0 &&
+			    !rate_ok(c))
+				return;
 			break;
 		}
 	}
 	c->state = CONN_BUSY;
 	c->stalled = 0;
-	set_timer(c, CONN_TICK);
+	conn_set_timer(c, CONN_TICK);
 	c->route->fn(c);
 }
 
@@ -260,7 +302,7 @@ read_body(struct conn *c)
 			return (0);
 		c->body_size += n;
 		c->body_left -= n;
-		set_timer(c, BODY_TIME);
+		conn_set_timer(c, BODY_TIME);
 	}
 	run(c);
 	return (1);
@@ -279,6 +321,10 @@ conn_step(struct conn *c)
 			break;
 		case CONN_BODY:
 			more = read_body(c);
+			break;
+		case CONN_AUTH:
+			if ((more = c->peer != PEER_WAITING))
+				auth_end(c);
 			break;
 		case CONN_PEER:
 			if ((more = c->peer != PEER_WAITING))
@@ -322,7 +368,7 @@ conn_answered(struct conn *c)
 	drop_body(c);
 	c->state = CONN_FLUSH;
 	c->stalled = 0;
-	set_timer(c, CONN_TICK);
+	conn_set_timer(c, CONN_TICK);
 }
 
 void
@@ -343,7 +389,7 @@ next_request(struct conn *c)
 		return;
 	}
 	c->state = CONN_HEAD;
-	set_timer(c, IDLE_TIME);
+	conn_set_timer(c, IDLE_TIME);
 	conn_step(c);
 }
 
@@ -354,9 +400,10 @@ on_read(struct bufferevent *bev, void *arg)
 {
 	struct conn *c = arg;
 
-	if (c->state == CONN_LINGER)
+	if (c->state == CONN_LINGER) {
+		c->still = 1;
 		evbuffer_drain(bufferevent_get_input(bev), SIZE_MAX);
-	else if (c->state == CONN_BUSY && c->ops != NULL &&
+	} else if (c->state == CONN_BUSY && c->ops != NULL &&
 	    c->ops->input != NULL)
 		c->ops->input(c, c->arg);
 	else
@@ -400,9 +447,14 @@ on_closed(evutil_socket_t fd, short what, void *arg)
 static void
 on_next(evutil_socket_t fd, short what, void *arg)
 {
+	struct conn *c = arg;
+
 	(void)fd;
 	(void)what;
-	conn_step(arg);
+	if (c->ended)
+		conn_free(c);
+	else
+		conn_step(c);
 }
 
 /* 1 if the client has left its answer unread for too long. */
@@ -431,9 +483,24 @@ on_tick(struct conn *c)
 		conn_free(c);
 		return;
 	}
-	set_timer(c, CONN_TICK);
+	conn_set_timer(c, CONN_TICK);
 	if (c->state == CONN_BUSY && c->ops != NULL && c->ops->tick != NULL)
 		c->ops->tick(c, c->arg);
+}
+
+/*
+ * A client that sends its body before it reads would find a broken pipe in
+ * the place of our answer.  So it may send on for a while, to nobody.
+ */
+static void
+on_linger(struct conn *c)
+{
+	if (!c->still || ++c->lingered >= LINGER_TICKS) {
+		conn_free(c);
+		return;
+	}
+	c->still = 0;
+	conn_set_timer(c, LINGER_TIME);
 }
 
 static void
@@ -458,6 +525,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		conn_error(c, API_BAD_REQUEST,
 		    "no byte of the body came for %d s", BODY_TIME);
 		break;
+	case CONN_AUTH:
 	case CONN_PEER:
 		conn_error_retry(c, API_UNAVAILABLE, 1,
 		    "policyd does not answer");
@@ -467,7 +535,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		on_tick(c);
 		break;
 	case CONN_LINGER:
-		conn_free(c);
+		on_linger(c);
 		break;
 	}
 }
@@ -487,6 +555,11 @@ on_output(struct evbuffer *buf, const struct evbuffer_cb_info *info,
 static void
 introduce(struct conn *c)
 {
+	/* Its requests say themselves whose they are. */
+	if ((listen_of(c)->flags & LISTEN_TOKEN) != 0) {
+		c->peer = PEER_UNASKED;
+		return;
+	}
 	if (policy_up() &&
 	    policy_peer(c, bufferevent_getfd(c->bev)) == 0)
 		c->peer = PEER_WAITING;
@@ -495,7 +568,7 @@ introduce(struct conn *c)
 }
 
 struct conn *
-conn_new(int fd)
+conn_new(int fd, unsigned listener, const char *source)
 {
 	struct conn *c;
 
@@ -512,9 +585,10 @@ conn_new(int fd)
 	if (c->bev == NULL || c->closed == NULL || c->timer == NULL ||
 	    c->next == NULL || event_add(c->closed, NULL) == -1)
 		goto fail;
-	c->number = ++last_number;
+	c->listener = listener;
+	(void)strlcpy(c->source, source, sizeof(c->source));
+	conn_renumber(c);
 	TAILQ_INSERT_TAIL(&conns, c, entry);
-	count++;
 	bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);
 	bufferevent_setwatermark(c->bev, EV_WRITE, CONN_PENDING_MAX / 2, 0);
@@ -522,7 +596,7 @@ conn_new(int fd)
 	bufferevent_set_max_single_write(c->bev, CONN_PENDING_MAX);
 	evbuffer_add_cb(conn_output(c), on_output, c);
 	introduce(c);
-	set_timer(c, HEAD_TIME);
+	conn_set_timer(c, HEAD_TIME);
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 	return (c);
 fail:
@@ -563,7 +637,7 @@ set_who(struct conn *c, const char *who, const char *missing)
 	    (c->missing = strdup(missing)) == NULL))
 		fatal("a peer's name");
 	/* Not from here: this runs inside the channel's handler. */
-	event_active(c->next, EV_TIMEOUT, 0);
+	conn_soon(c);
 }
 
 void
@@ -591,6 +665,22 @@ conn_peer_refused(struct conn *c, const char *who, const char *missing)
 }
 
 void
+conn_auth_refused(struct conn *c, int status, unsigned retry,
+    const char *who, const char *missing)
+{
+	if (c->peer != PEER_WAITING) {
+		/* policyd has forgotten its handle. */
+		c->peer = PEER_UNASKED;
+		c->ended = 1;
+		conn_soon(c);
+		return;
+	}
+	c->refused = status;
+	c->retry = retry;
+	conn_peer_refused(c, who, missing);
+}
+
+void
 conns_introduce(void)
 {
 	struct conn *c;
@@ -606,16 +696,16 @@ conns_forget(void)
 
 	TAILQ_FOREACH(c, &conns, entry) {
 		c->peer = PEER_UNASKED;
-		event_active(c->next, EV_TIMEOUT, 0);
+		conn_soon(c);
 	}
 }
 
 void
-conns_config(const struct limits *l, enum cf_plane p, int fd)
+conns_config(const struct slice *s, const int *fds)
 {
-	limits = *l;
-	plane = p;
-	listen_config(fd);
+	limits = s->limits;
+	plane = s->listens[0].plane;
+	listen_config(s, fds);
 }
 
 void

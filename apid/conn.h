@@ -27,6 +27,7 @@
 
 #define CONN_PENDING_MAX (256 * 1024)	/* bytes waiting for a client to read */
 #define CONN_TICK	15		/* s between ops->tick */
+#define CONN_SOURCE	64		/* bytes of where one comes from, NUL too */
 
 struct call;
 struct conn;
@@ -59,6 +60,7 @@ struct conn_dress {
 
 enum conn_state {
 	CONN_HEAD,		/* waits for a request */
+	CONN_AUTH,		/* waits to know whose token it has */
 	CONN_BODY,		/* waits for the rest of its body */
 	CONN_PEER,		/* waits to know whose it is */
 	CONN_BUSY,		/* a handler has it */
@@ -70,9 +72,19 @@ enum conn_peer {
 	PEER_UNASKED, PEER_WAITING, PEER_KNOWN, PEER_REFUSED, PEER_OVER
 };
 
+/* What clients connect to. */
+struct conn_listen {
+	unsigned	 flags;		/* LISTEN_* of slice.h */
+	char		*address;	/* NULL for a path's */
+	struct strings	 hosts;		/* names it goes by */
+	unsigned	 count;		/* connections */
+};
+
 struct conn {
 	TAILQ_ENTRY(conn)	 entry;
-	uint32_t		 number;
+	uint32_t		 number;	/* another for each token */
+	unsigned		 listener;	/* listen_of() */
+	char			 source[CONN_SOURCE];	/* an address */
 	enum conn_state		 state;
 	struct bufferevent	*bev;
 	struct event		*closed;
@@ -85,6 +97,9 @@ struct conn {
 	uint32_t		 principal;
 	char			*who;		/* "uid:1000" */
 	char			*missing;	/* PEER_REFUSED: what */
+	int			 refused;	/* PEER_REFUSED: HTTP status */
+	unsigned		 retry;		/* the same: s, or 0 */
+	int			 ended;		/* its key is good no more */
 
 	/* The request. */
 	struct http_head	 head;
@@ -110,12 +125,21 @@ struct conn {
 	uint64_t		 sent_before;	/* at the tick before this */
 	unsigned		 stalled;	/* ticks without one of them */
 	unsigned		 requests;
+
+	/* CONN_LINGER. */
+	int			 still;		/* bytes came since its tick */
+	unsigned		 lingered;	/* ticks */
 };
 
 /* ---- for all of apid ---- */
 
-/* The configuration in force; the listening socket is taken over. */
-void	conns_config(const struct limits *, enum cf_plane, int listen_fd);
+/*
+ * The configuration in force; the listening sockets, one for each listen line,
+ * are taken over.
+ */
+void	conns_config(const struct slice *, const int *fds);
+/* What it was accepted on. */
+const struct conn_listen *listen_of(const struct conn *);
 const struct limits *conns_limits(void);
 enum cf_plane conns_plane(void);
 struct event_base *conns_base(void);
@@ -127,6 +151,9 @@ struct conn *conn_find(uint32_t number);
 void	conn_peer_known(struct conn *, uint64_t handle, uint32_t principal,
 	    const char *who);
 void	conn_peer_refused(struct conn *, const char *who, const char *missing);
+/* AUTH_NO: as the answer that it waits for, or all at once. */
+void	conn_auth_refused(struct conn *, int status, unsigned retry,
+	    const char *who, const char *missing);
 void	conns_stop(void);
 
 /* ---- for handlers ---- */

@@ -6,15 +6,34 @@
 
 #include "conn.h"
 
-struct conn	*conn_new(int fd);
+struct conn	*conn_new(int fd, unsigned listener, const char *source);
 void		 conn_free(struct conn *);
-unsigned	 conns_count(void);
+/* How many of a listener's come from there. */
+unsigned	 conns_from(unsigned listener, const char *source);
 /* conn.c: the answer is all in the buffer. */
 void		 conn_answered(struct conn *);
+void		 conn_set_timer(struct conn *, long seconds);
+/* conn.c: who it is can be told, not from here but soon. */
+void		 conn_soon(struct conn *);
+/* conn.c: a number that no other connection has. */
+void		 conn_renumber(struct conn *);
+/* conn.c: the head is read and whoever sent it may be answered. */
+void		 conn_route(struct conn *);
+
+/* auth.c */
+
+/* 1 if the request, whose head was read, must have a token. */
+int		 auth_needed(const struct conn *);
+/* Takes the token away and asks whose it is, or answers. */
+void		 auth_begin(struct conn *);
+/* It is known: goes on with the request, or answers. */
+void		 auth_end(struct conn *);
+/* The one answer to all that is wrong with a token. */
+void		 auth_refuse(struct conn *);
 
 /* listen.c */
-void		 listen_config(int fd);
-void		 listen_room(void);	/* a connection went */
+void		 listen_config(const struct slice *, const int *fds);
+void		 listen_room(unsigned listener);	/* a connection went */
 void		 listen_stop(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "without.h"
 
 static const struct {
 	const char	*code;
@@ -64,7 +65,8 @@ api_error_find(const char *code)
 int
 api_error_is_mute(enum api_error e)
 {
-	return (e == API_UNAUTHORIZED || e == API_INTERNAL);
+	return ((e == API_UNAUTHORIZED || e == API_INTERNAL) &&
+	    !WITHOUT(error_mute));
 }
 
 const char *

@@ -36,6 +36,7 @@ static int	field_expect(struct reader *, struct span);
 static int	field_accept(struct reader *, struct span);
 static int	field_type(struct reader *, struct span);
 static int	field_last_id(struct reader *, struct span);
+static int	field_authorization(struct reader *, struct span);
 
 /* The fields that mean something here.  None may come twice. */
 static const struct field fields[] = {
@@ -56,7 +57,8 @@ static const struct field fields[] = {
 	{ "Myelin-Profile",	NULL,		TEXT_PROFILE },
 	{ "Myelin-Preset",	NULL,		TEXT_PRESET },
 	{ "Myelin-Workspace",	NULL,		TEXT_WORKSPACE },
-	{ "Myelin-Timeout",	NULL,		TEXT_TIMEOUT }
+	{ "Myelin-Timeout",	NULL,		TEXT_TIMEOUT },
+	{ "Authorization",	field_authorization, -1 }
 };
 #define FIELD_HOST	0x01U
 #define FIELD_LENGTH	0x02U
@@ -69,6 +71,7 @@ bad(struct reader *r, enum api_error code, const char *fmt, ...)
 	va_list ap;
 
 	r->bad->code = code;
+	r->bad->huge = 0;
 	va_start(ap, fmt);
 	(void)vsnprintf(r->bad->why, sizeof(r->bad->why), fmt, ap);
 	va_end(ap);
@@ -235,6 +238,36 @@ field_last_id(struct reader *r, struct span value)
 	return (0);
 }
 
+/* RFC 6750's b64token, and no more than one. */
+static int
+is_token68(struct span s)
+{
+	size_t i = 0;
+
+	for (; i < s.n && (is_token((unsigned char)s.p[i]) || s.p[i] == '/') &&
+	    strchr("!#$%&'*^`|", s.p[i]) == NULL; i++)
+		;
+	for (; i < s.n && s.p[i] == '='; i++)
+		;
+	return (s.n > 0 && i == s.n);
+}
+
+static int
+field_authorization(struct reader *r, struct span value)
+{
+	struct span scheme = span_cut(&value, ' ');
+
+	value = span_trim(value);
+	explicit_bzero(r->head->token, sizeof(r->head->token));
+	memcpy(r->head->token, HTTP_TOKEN_NONE, sizeof(HTTP_TOKEN_NONE));
+	if (!span_is(scheme, "bearer") || value.n >= HTTP_TOKEN_MAX ||
+	    !is_token68(value))
+		return (0);
+	memcpy(r->head->token, value.p, value.n);
+	r->head->token[value.n] = '\0';
+	return (0);
+}
+
 /* ---- lines ---- */
 
 static int
@@ -282,6 +315,10 @@ read_field(struct reader *r, struct span line)
 	for (i = 0; i < NFIELDS; i++) {
 		if (!span_is(name, fields[i].name))
 			continue;
+		/* One that comes twice is no good, as any that is wrong. */
+		if ((r->seen & (1U << i)) &&
+		    fields[i].fn == field_authorization)
+			return (field_authorization(r, (struct span){ "", 0 }));
 		if (r->seen & (1U << i))
 			return (bad(r, API_BAD_REQUEST, "%s comes twice",
 			    fields[i].name));
@@ -420,6 +457,7 @@ http_head_read(const uint8_t *p, size_t size, size_t *scanned,
 			return (HTTP_MORE);
 		bad(&r, API_BAD_REQUEST, "the head is over %d bytes",
 		    HTTP_HEAD_MAX);
+		why->huge = 1;
 		return (HTTP_BAD);
 	}
 	memset(head, 0, sizeof(*head));

@@ -21,6 +21,7 @@
 #define HTTP_QUERY_MAX	1024	/* the same of the query */
 #define HTTP_FIELDS_MAX	100	/* header fields */
 #define HTTP_TEXT_MAX	512	/* bytes of a field kept as text, NUL included */
+#define HTTP_TOKEN_MAX	512	/* the same of a bearer token */
 
 enum http_type { HTTP_TYPE_NONE, HTTP_TYPE_JSON, HTTP_TYPE_OTHER };
 
@@ -43,15 +44,24 @@ struct http_head {
 	int		 has_last_id;
 	uint64_t	 last_id;		/* Last-Event-ID */
 	enum http_type	 type;			/* Content-Type */
+	/*
+	 * Authorization: "" if it did not come.  What is no bearer token, or
+	 * comes twice, or is too long, is HTTP_TOKEN_NONE: wrong like any
+	 * other token, and never an error of its own.
+	 */
+	char		 token[HTTP_TOKEN_MAX];
 	uint32_t	 has_text;		/* a bit of each that came */
 	char		 text[TEXT_COUNT][HTTP_TEXT_MAX];
 };
+
+#define HTTP_TOKEN_NONE	"?"
 
 /* The value of a field, without blanks around it; NULL if it did not come. */
 const char *http_text(const struct http_head *, enum http_text);
 
 struct http_bad {
 	enum api_error	 code;
+	int		 huge;		/* the head is too large to be read */
 	char		 why[200];
 };
 

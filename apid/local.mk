@@ -5,12 +5,15 @@ noinst_LIBRARIES += apid/libapid.a
 
 apid_libapid_a_SOURCES = \
 	apid/answer.c \
+	apid/approval.c apid/approval.h \
 	apid/ask.c \
+	apid/auth.c \
 	apid/body.c apid/body.h \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
 	apid/clean.c apid/clean.h \
 	apid/conn.c apid/conn.h apid/conn_internal.h \
+	apid/dry.c apid/dry.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
 	apid/file_name.c apid/file_name.h \
@@ -30,11 +33,15 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_session.c \
 	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
-	apid/policy.c apid/policy.h \
+	apid/policy.c apid/policy.h apid/policy_internal.h \
+	apid/policy_approval.c \
+	apid/rate.c apid/rate.h \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \
 	apid/ring.c apid/ring.h \
+	apid/route_approvals.c \
 	apid/route_calls.c \
+	apid/route_keys.c \
 	apid/route_manage.c \
 	apid/route_query.c \
 	apid/route_secrets.c \
@@ -49,7 +56,8 @@ apid_libapid_a_SOURCES = \
 	apid/text.c apid/text.h \
 	apid/tools.c apid/tools.h \
 	apid/transcript.c apid/transcript.h \
-	apid/values.c apid/values.h
+	apid/values.c apid/values.h \
+	apid/watch.c apid/watch.h
 apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(HS_CFLAGS) $(LIBMD_CFLAGS)
 
@@ -62,6 +70,7 @@ dist_man_MANS += man/myelin-api.7
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
 tests_fake_policyd_CPPFLAGS = $(apid_libapid_a_CPPFLAGS) \
@@ -82,7 +91,9 @@ check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
 	tests/unit/check_apid_files tests/unit/check_mcp \
 	tests/unit/check_scan tests/unit/check_strip \
-	tests/unit/check_apid_transcript
+	tests/unit/check_apid_transcript tests/unit/check_apid_rate
+tests_unit_check_apid_rate_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_rate_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_transcript_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_transcript_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_files_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
@@ -106,7 +117,14 @@ endif
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
 	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp \
-	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip
+	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip tests/fuzz/fuzz_dry \
+	tests/fuzz/fuzz_approval
+tests_fuzz_fuzz_dry_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_dry_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_dry_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_approval_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_approval_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_approval_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_result_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_result_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_result_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -133,4 +151,5 @@ endif
 EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
-	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip
+	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip \
+	tests/fuzz/corpus/dry tests/fuzz/corpus/approval

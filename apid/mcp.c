@@ -220,7 +220,12 @@ route_mcp_delete(struct conn *c)
 int
 mcp_guard(struct conn *c)
 {
-	const char *wrong = mcp_host_wrong(http_text(&c->head, TEXT_HOST),
+	const char *wrong;
+
+	/* There it was looked at already, whatever the path. */
+	if ((listen_of(c)->flags & LISTEN_TCP) != 0)
+		return (1);
+	wrong = mcp_host_wrong(http_text(&c->head, TEXT_HOST),
 	    http_text(&c->head, TEXT_ORIGIN));
 
 	if (wrong != NULL)

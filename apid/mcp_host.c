@@ -4,6 +4,7 @@
  * so in these two.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,8 +62,31 @@ is_loopback(const char *s)
 	return (port != NULL && is_port(port));
 }
 
+/* A name of the list, or the address that is listened on, and a port. */
+static int
+is_named(const char *s, const struct strings *names, const char *address)
+{
+	char six[64];
+	size_t i, n;
+
+	for (i = 0; names != NULL && i < names->n; i++) {
+		n = strlen(names->v[i]);
+		if (strncasecmp(s, names->v[i], n) == 0 && is_port(s + n))
+			return (1);
+	}
+	if (address == NULL)
+		return (0);
+	if (strchr(address, ':') != NULL) {
+		(void)snprintf(six, sizeof(six), "[%s]", address);
+		address = six;
+	}
+	n = strlen(address);
+	return (strncasecmp(s, address, n) == 0 && is_port(s + n));
+}
+
 const char *
-mcp_host_wrong(const char *host, const char *origin)
+host_wrong(const char *host, const char *origin, const struct strings *names,
+    const char *address)
 {
 	static const char *const schemes[] = { "http://", "https://" };
 	const char *authority = NULL;
@@ -70,17 +94,25 @@ mcp_host_wrong(const char *host, const char *origin)
 
 	if (WITHOUT(mcp_host))
 		return (NULL);
-	if (host == NULL || !is_loopback(host))
-		return ("Host is not this host's loopback (localhost, "
-		    "127.0.0.1, [::1])");
+	if (host == NULL || (!is_loopback(host) &&
+	    !is_named(host, names, address)))
+		return (address == NULL ? "Host is not this host's loopback "
+		    "(localhost, 127.0.0.1, [::1])" : "Host is not what this "
+		    "goes by: the loopback, its address, or a \"host\" of its "
+		    "configuration");
 	if (origin == NULL)
 		return (NULL);
 	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
 		if (strncmp(origin, schemes[i], strlen(schemes[i])) == 0)
 			authority = origin + strlen(schemes[i]);
-	if (authority == NULL || !is_loopback(authority) ||
-	    strcasecmp(authority, host) != 0)
+	if (authority == NULL || strcasecmp(authority, host) != 0)
 		return ("Origin is not the same as Host: web pages may not "
 		    "use this");
 	return (NULL);
+}
+
+const char *
+mcp_host_wrong(const char *host, const char *origin)
+{
+	return (host_wrong(host, origin, NULL, NULL));
 }

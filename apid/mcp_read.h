@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "http.h"
+#include "slice.h"
 
 #define MCP_ID_MAX	256	/* bytes of a string that is an id or token */
 
@@ -91,5 +92,8 @@ int	mcp_check_legacy(const struct http_head *, struct mcp_problem *);
  * Origin, if there is one, is the same.  Else what is wrong.
  */
 const char *mcp_host_wrong(const char *host, const char *origin);
+/* The same where more names are right: those, and an address (or NULL). */
+const char *host_wrong(const char *host, const char *origin,
+	    const struct strings *names, const char *address);
 
 #endif

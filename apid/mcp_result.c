@@ -350,6 +350,9 @@ end_as_data(struct making *k)
 
 	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		put_member(j, k->record, members[i]);
+	/* what was judged, where that is why it did not run */
+	if (json_array_size(json_object_get(k->record, "denials")) > 0)
+		put_member(j, k->record, "judged");
 	for (i = 0; i < STREAMS; i++)
 		if (!k->call->base64[i])
 			json_object_set_new(j, i == STREAM_STDOUT ? "stdout" :

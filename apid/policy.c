@@ -11,30 +11,22 @@
 #include "clean.h"
 #include "rules_shown.h"
 #include "codec.h"
+#include "dry.h"
 #include "imsg.h"
 #include "json.h"
 #include "log.h"
 #include "policy.h"
+#include "policy_internal.h"
 #include "proc.h"
+#include "routes.h"
 #include "seal.h"
 #include "stream.h"
 #include "values.h"
+#include "watch.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
 #define WORDS_MAX	1024
-
-/* A question under way.  It outlives a client that leaves. */
-struct pending {
-	TAILQ_ENTRY(pending) entry;
-	uint32_t	 request;
-	struct conn	*conn;		/* NULL: gone, or told 503 */
-	unsigned	 ticks;
-	policy_fn	*fn;
-	void		*arg;
-	struct call	*call;		/* of an ASK */
-	int		 clean;		/* secrets go from the answer */
-};
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
 static struct channel	*channel;
@@ -63,7 +55,7 @@ policy_generation(void)
 
 /* ---- questions under way ---- */
 
-static struct pending *
+struct pending *
 pending_new(struct conn *c, policy_fn *fn, void *arg)
 {
 	struct pending *p;
@@ -87,7 +79,7 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 	return (p);
 }
 
-static struct pending *
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;
@@ -99,8 +91,7 @@ pending_find(uint32_t request)
 	return (NULL);
 }
 
-/* Takes it off the list; its connection, if still there, is released. */
-static void
+void
 pending_done(struct pending *p)
 {
 	TAILQ_REMOVE(&pendings, p, entry);
@@ -172,6 +163,28 @@ on_peer_no(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_auth_no(void *arg, struct imsg *m)
+{
+	char who[WORDS_MAX], missing[WORDS_MAX];
+	uint32_t number, retry;
+	struct conn *c;
+	unsigned status;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	status = imsg_get_u16(m);
+	retry = imsg_get_u32(m);
+	imsg_get_str(m, who, sizeof(who));
+	imsg_get_str(m, missing, sizeof(missing));
+	if (imsg_end(m) == -1 ||
+	    (status != 401 && status != 403 && status != 429))
+		return (-1);
+	if ((c = conn_find(number)) != NULL)
+		conn_auth_refused(c, (int)status, retry, who, missing);
+	return (0);
+}
+
 /* An error's JSON, without its request_id. */
 static void
 pass_error(struct conn *c, unsigned retry, const char *json, size_t n)
@@ -196,6 +209,8 @@ answer(struct pending *p, unsigned status, unsigned retry, const char *json,
 	size_t size;
 
 	pending_done(p);
+	if (p->page != NULL)
+		p->page(p->arg, status, json, n);
 	if (p->call != NULL)
 		call_refused(p->call);
 	if (p->conn != NULL) {
@@ -282,24 +297,82 @@ on_asked(void *arg, struct imsg *m)
 	return (0);
 }
 
+/*
+ * What was made ready for a call of its own goes; the answer is the other
+ * call's, wherever it was asked.
+ */
+static int
+on_call_same(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE];
+	struct pending *p;
+	uint32_t request;
+	struct conn *c;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	if (p->call == NULL)
+		return (-1);
+	pending_done(p);
+	if ((c = p->conn) != NULL)
+		route_call_same(c, id, p->call->wants_events,
+		    p->call->wait_ms);
+	call_refused(p->call);
+	free(p);
+	return (0);
+}
+
+static int
+on_dry_judged(void *arg, struct imsg *m)
+{
+	const uint8_t *json;
+	struct pending *p;
+	uint32_t request;
+	char *text;
+	size_t n;
+	int fd;
+
+	(void)arg;
+	request = imsg_get_u32(m);
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1)
+		return (-1);
+	if ((p = pending_find(request)) == NULL)
+		return (0);
+	fd = imsg_claim_fd(m, 0);
+	text = dry_answer((const char *)json, n, fd);
+	if (fd != -1)
+		close(fd);
+	if (text == NULL)
+		return (-1);
+	answer(p, 200, 0, text, strlen(text));
+	free(text);
+	return (0);
+}
+
 static int
 on_call_judged(void *arg, struct imsg *m)
 {
-	char id[ID_SIZE], class[WORDS_MAX];
-	unsigned verdict, effect;
-	uint32_t marks;
+	char id[ID_SIZE];
+	const uint8_t *json;
 	struct call *call;
+	json_t *verdict;
+	size_t n;
 
 	(void)arg;
-	verdict = imsg_get_u8(m);
-	effect = imsg_get_u8(m);
-	marks = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, class, sizeof(class));
-	if (imsg_end(m) == -1)
+	json = imsg_get_bytes(m, &n);
+	if (imsg_end(m) == -1 || (verdict = json_loadb((const char *)json, n,
+	    0, NULL)) == NULL)
 		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_judged(call, verdict, effect, marks, class);
+	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
+		call_judged(call, verdict);
+	json_decref(verdict);
 	return (0);
 }
 
@@ -437,6 +510,19 @@ on_secrets_end(void *arg, struct imsg *m)
 	return (imsg_end(m) == -1 ? -1 : values_end(n));
 }
 
+static int
+on_audit_news(void *arg, struct imsg *m)
+{
+	uint64_t sequence;
+
+	(void)arg;
+	sequence = imsg_get_u64(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	watch_news(sequence);
+	return (0);
+}
+
 static void
 forget_all(const char *reason)
 {
@@ -452,10 +538,13 @@ forget_all(const char *reason)
 		if (p->conn != NULL)
 			conn_error_retry(p->conn, API_UNAVAILABLE, 1,
 			    "policyd went away before it answered");
+		if (p->page != NULL)
+			p->page(p->arg, 503, "", 0);
 		if (p->call != NULL)
 			call_refused(p->call);
 		free(p);
 	}
+	watch_over();
 	calls_interrupt();
 	sessions_interrupted();
 }
@@ -473,8 +562,11 @@ on_dead(void *arg, const char *reason)
 static const struct channel_handler handlers[] = {
 	{ MSG_PEER_OK,		on_peer_ok },
 	{ MSG_PEER_NO,		on_peer_no },
+	{ MSG_AUTH_NO,		on_auth_no },
 	{ MSG_REPLY,		on_reply },
 	{ MSG_ASKED,		on_asked },
+	{ MSG_CALL_SAME,	on_call_same },
+	{ MSG_DRY_JUDGED,	on_dry_judged },
 	{ MSG_CALL_JUDGED,	on_call_judged },
 	{ MSG_CALL_STARTED,	on_call_started },
 	{ MSG_CALL_FINISHED,	on_call_finished },
@@ -483,7 +575,11 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SEAL_KEY,		on_seal_key },
 	{ MSG_SECRETS,		on_secrets },
 	{ MSG_SECRET,		on_secret },
-	{ MSG_SECRETS_END,	on_secrets_end }
+	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_CALL_ASKING,	policy_on_call_asking },
+	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
+	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown },
+	{ MSG_AUDIT_NEWS,	on_audit_news }
 };
 
 static const struct channel_ops ops = {
@@ -531,6 +627,18 @@ policy_peer(struct conn *c, int fd)
 	return (channel_send(channel, m));
 }
 
+int
+policy_auth(const struct conn *c, const char *token)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_AUTH);
+	imsg_put_u32(m, c->number);
+	imsg_put_str(m, token);
+	imsg_put_str(m, c->source);
+	return (channel_send(channel, m));
+}
+
 void
 policy_peer_gone(uint64_t handle)
 {
@@ -543,26 +651,58 @@ policy_peer_gone(uint64_t handle)
 	(void)channel_send(channel, m);
 }
 
+static void
+send_query(uint32_t request, uint64_t handle, enum query_what what,
+    uint64_t cursor, uint32_t most, const char *id)
+{
+	struct imsg *m;
+
+	m = imsg_new(MSG_QUERY);
+	imsg_put_u32(m, request);
+	imsg_put_u64(m, handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, id);
+	(void)channel_send(channel, m);
+}
+
+int
+policy_audit(uint64_t handle, uint64_t after, uint32_t most,
+    policy_page_fn *fn, void *arg)
+{
+	struct pending *p;
+
+	if (channel == NULL)
+		return (-1);
+	if ((p = calloc(1, sizeof(*p))) == NULL)
+		fatal("question");
+	p->request = ++last_request;
+	p->page = fn;
+	p->arg = arg;
+	TAILQ_INSERT_TAIL(&pendings, p, entry);
+	send_query(p->request, handle, QUERY_AUDIT, after, most, "");
+	return (0);
+}
+
+void
+policy_send(struct imsg *m)
+{
+	(void)channel_send(channel, m);
+}
+
 /* What can't be sent will be answered when the channel is told dead. */
 void
 policy_query(struct conn *c, enum query_what what, uint64_t cursor,
     uint32_t most, const char *id, policy_fn *fn, void *arg)
 {
 	struct pending *p;
-	struct imsg *m;
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
 	/* Its lines are hashed as they are, and were cleaned before. */
 	p->clean = what != QUERY_AUDIT;
-	m = imsg_new(MSG_QUERY);
-	imsg_put_u32(m, p->request);
-	imsg_put_u64(m, c->handle);
-	imsg_put_u8(m, (uint8_t)what);
-	imsg_put_u64(m, cursor);
-	imsg_put_u32(m, most);
-	imsg_put_str(m, id);
-	(void)channel_send(channel, m);
+	send_query(p->request, c->handle, what, cursor, most, id);
 }
 
 void
@@ -672,6 +812,25 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 }
 
 void
+policy_key(struct conn *c, unsigned what, uint32_t seconds, const char *text)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	/* The one answer that has a token. */
+	p->clean = 0;
+	m = imsg_new(MSG_KEY_SET);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u8(m, (uint8_t)what);
+	imsg_put_u32(m, seconds);
+	imsg_put_str(m, text);
+	(void)channel_send(channel, m);
+}
+
+void
 policy_secret(struct conn *c, unsigned what, const char *name,
     const char *value, size_t n)
 {
@@ -686,6 +845,26 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	imsg_put_u8(m, (uint8_t)what);
 	imsg_put_str(m, name);
 	imsg_put_bytes(m, value, n);
+	(void)channel_send(channel, m);
+}
+
+/* The beginning of it, for the audit log. */
+static void
+send_shown(uint32_t request, const char *shown)
+{
+	size_t n = strlen(shown);
+	struct imsg *m;
+	int cut = n > SHOWN_MOST;
+
+	if (cut) {
+		n = SHOWN_MOST;
+		while (n > 0 && ((unsigned char)shown[n] & 0xc0) == 0x80)
+			n--;
+	}
+	m = imsg_new(MSG_SHOWN);
+	imsg_put_u32(m, request);
+	imsg_put_u8(m, (uint8_t)cut);
+	imsg_put_bytes(m, shown, n);
 	(void)channel_send(channel, m);
 }
 
@@ -704,21 +883,23 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 		return (-1);
 	}
 	p->call = call;
+	send_shown(p->request, q->shown);
 	m = imsg_new(session != NULL ? MSG_ASK : MSG_ASK_ONCE);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
-	imsg_put_u8(m, q->pty ? ASK_F_PTY : 0);
+	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
+	    (q->dry_run ? ASK_F_DRY_RUN : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 	} else {
 		imsg_put_u32(m, q->owner_uid);
 		imsg_put_u32(m, q->owner_gid);
 		imsg_put_str(m, q->tool);
-		imsg_put_str(m, "");
+		imsg_put_str(m, q->key);
 		imsg_put_str(m, q->profile);
 		imsg_put_str(m, q->workspace);
 		imsg_put_str(m, q->preset);

@@ -23,6 +23,8 @@ unsigned policy_generation(void);
 /* Asks whose connection it is.  0, or -1. */
 int	policy_peer(struct conn *, int fd);
 void	policy_peer_gone(uint64_t handle);
+/* Asks whose token that is ("" for none), for c->number.  0, or -1. */
+int	policy_auth(const struct conn *, const char *token);
 
 /*
  * An answer to a question: JSON of n bytes, valid until it returns.  Called
@@ -50,12 +52,25 @@ void	policy_end_named(struct conn *, const char *name, policy_fn *,
 void	policy_tools(struct conn *, const char *session, const char *preset,
 	    policy_fn *, void *arg);
 
+/*
+ * A page of the audit log for a handle, with no connection held: fn is told
+ * once, whatever came (503 where policyd went away).  -1 if it can't be asked.
+ */
+typedef void policy_page_fn(void *arg, unsigned status, const char *json,
+	    size_t n);
+int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
+	    policy_page_fn *, void *arg);
+
 /* what: MANAGE_* */
 /* What is kept of a call; fd is taken over. */
 void	policy_transcript(uint64_t handle, const char *call,
 	    const char *denied, int fd);
 
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
+
+/* what: KEY_*; the answer may have a token. */
+void	policy_key(struct conn *, unsigned what, uint32_t seconds,
+	    const char *text);
 
 /* what: SECRET_*; the value has n bytes, at most VALUE_MOST. */
 void	policy_secret(struct conn *, unsigned what, const char *name,
@@ -77,5 +92,10 @@ void	policy_steer(struct conn *, enum msg_type, uint32_t value,
 	    const char *call);
 /* why: STOP_* */
 void	policy_stop(uint64_t handle, unsigned why, const char *call);
+
+
+/* what: DECIDE_*; the digest is 32 raw bytes. */
+void	policy_decide(struct conn *, unsigned what, const uint8_t digest[32],
+	    const char *approval, const char *reason, policy_fn *, void *arg);
 
 #endif

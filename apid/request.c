@@ -36,6 +36,8 @@ static int	member_strip(struct reading *, const char *, json_t *);
 static int	member_timeout(struct reading *, const char *, json_t *);
 static int	member_wait(struct reading *, const char *, json_t *);
 static int	member_pty(struct reading *, const char *, json_t *);
+static int	member_key(struct reading *, const char *, json_t *);
+static int	member_dry_run(struct reading *, const char *, json_t *);
 static int	member_profile(struct reading *, const char *, json_t *);
 static int	member_preset(struct reading *, const char *, json_t *);
 static int	member_workspace(struct reading *, const char *, json_t *);
@@ -58,8 +60,8 @@ static const struct member members[] = {
 	{ "timeout_ms",		ANY_CALL,	 member_timeout },
 	{ "wait_ms",		ANY_CALL,	 member_wait },
 	{ "pty",		ANY_CALL,	 member_pty },
-	{ "idempotency_key",	ANY_CALL,	 member_not_built },
-	{ "dry_run",		ANY_CALL,	 member_not_built },
+	{ "idempotency_key",	ANY_CALL,	 member_key },
+	{ "dry_run",		ANY_CALL,	 member_dry_run },
 	{ "profile",		ANY_NEURON,	 member_profile },
 	{ "preset",		ANY_NEURON,	 member_preset },
 	{ "workspace",		ANY_NEURON,	 member_workspace },
@@ -318,6 +320,34 @@ member_pty(struct reading *r, const char *name, json_t *v)
 }
 
 static int
+member_key(struct reading *r, const char *name, json_t *v)
+{
+	size_t n = json_string_length(v), i;
+	const char *s = json_string_value(v);
+
+	if (s == NULL || n == 0 || n > IDEMPOTENCY_MAX)
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: not a string of 1 to %d bytes", name,
+		    IDEMPOTENCY_MAX));
+	for (i = 0; i < n; i++)
+		if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
+			return (refuse(r, API_BAD_REQUEST,
+			    "%s: it has a control character", name));
+	memcpy(r->request->key, s, n + 1);
+	return (0);
+}
+
+static int
+member_dry_run(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_boolean(v))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither true nor false", name));
+	r->request->dry_run = json_is_true(v);
+	return (0);
+}
+
+static int
 member_profile(struct reading *r, const char *name, json_t *v)
 {
 	return (read_name(r, name, v, r->request->profile));
@@ -409,6 +439,23 @@ read_member(struct reading *r, unsigned which, const char *name, json_t *v)
 	    "here", name));
 }
 
+/* With a key only what can be asked again, and be told to be the same. */
+static int
+check_key(struct reading *r)
+{
+	const struct request *q = r->request;
+
+	if (q->key[0] == '\0')
+		return (0);
+	if (q->input == STDIN_STREAM)
+		return (refuse(r, API_BAD_REQUEST, "idempotency_key: not with "
+		    "streamed stdin, whose bytes can't be compared"));
+	if (q->dry_run)
+		return (refuse(r, API_BAD_REQUEST, "idempotency_key: not with "
+		    "dry_run, which makes no call"));
+	return (0);
+}
+
 /* The bytes that are judged, hashed, approved and run. */
 static int
 make_arguments(struct reading *r)
@@ -448,7 +495,8 @@ request_take(struct request *q, unsigned which, json_t *j,
 	json_object_foreach(j, name, v)
 		if (read_member(&r, which, name, v) == -1)
 			goto done;
-	if (which != REQUEST_SESSION && make_arguments(&r) == -1)
+	if (which != REQUEST_SESSION && (check_key(&r) == -1 ||
+	    make_arguments(&r) == -1))
 		goto done;
 	error = 0;
 done:

@@ -30,6 +30,8 @@ struct request {
 	int		 strip;		/* terminal noise out of the output */
 	int		 input;		/* STDIN_* */
 	int		 pty;		/* it is to have a terminal */
+	int		 dry_run;	/* its verdict alone */
+	char		 key[IDEMPOTENCY_MAX + 1];	/* "" for none */
 	uint8_t		*text;		/* STDIN_INLINE */
 	size_t		 text_size;
 	char		*arguments;	/* the argument bytes */

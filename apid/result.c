@@ -333,14 +333,17 @@ result_send(struct conn *c, struct call *call)
 void
 result_send_state(struct conn *c, const struct call *call, int status)
 {
-	char text[200];
+	const char *quote = call->approval[0] != '\0' ? "\"" : "";
+	char text[240];
 	int n;
 
-	n = snprintf(text, sizeof(text),
-	    "{\"call\":\"%s\",\"session\":%s%s%s,\"state\":\"%s\"}", call->id,
+	n = snprintf(text, sizeof(text), "{\"call\":\"%s\","
+	    "\"session\":%s%s%s,\"state\":\"%s\",\"approval\":%s%s%s}", call->id,
 	    call->session_id[0] != '\0' ? "\"" : "",
 	    call->session_id[0] != '\0' ? call->session_id : "null",
-	    call->session_id[0] != '\0' ? "\"" : "", call_state_name(call));
+	    call->session_id[0] != '\0' ? "\"" : "", call_state_name(call),
+	    quote, call->approval[0] != '\0' ? call->approval : "null",
+	    quote);
 	conn_json(c, status, text, (size_t)n);
 }
 

@@ -9,7 +9,9 @@ static const char *const names[] = {
 	[EVENT_JUDGED]		= "call.judged",
 	[EVENT_STARTED]		= "call.started",
 	[EVENT_OUTPUT]		= "call.output",
-	[EVENT_FINISHED]	= "call.finished"
+	[EVENT_FINISHED]	= "call.finished",
+	[EVENT_ASKING]		= "approval.requested",
+	[EVENT_RESOLVED]	= "approval.resolved"
 };
 
 const char *

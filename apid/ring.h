@@ -16,7 +16,8 @@
 #define RING_BYTES	(1024 * 1024)	/* of output and its rows */
 
 enum event_kind {
-	EVENT_JUDGED, EVENT_STARTED, EVENT_OUTPUT, EVENT_FINISHED
+	EVENT_JUDGED, EVENT_STARTED, EVENT_OUTPUT, EVENT_FINISHED,
+	EVENT_ASKING, EVENT_RESOLVED
 };
 
 /* "call.judged" ... */

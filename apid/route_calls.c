@@ -145,6 +145,23 @@ route_call_events(struct conn *c)
 		    NULL);
 }
 
+void
+route_call_same(struct conn *c, const char *id, int wants_events,
+    uint32_t wait_ms)
+{
+	struct call *call = call_of(c, id);
+
+	/* from here on it is what the request is about */
+	memcpy(c->id, id, sizeof(c->id));
+	if (call != NULL && wants_events)
+		stream_call(c, call, 0);
+	else if (call != NULL)
+		result_wait(c, call, wait_ms);
+	else
+		policy_query(c, QUERY_CALL, 0, 0, id, wants_events ?
+		    events_of_record : transcript_answer, NULL);
+}
+
 static void
 events_of_session(struct conn *c, int status, const char *json, size_t n,
     void *arg)

@@ -11,12 +11,16 @@
 
 static const char *const page[] = { "cursor", "limit", NULL };
 static const char *const after_page[] = { "after", "limit", NULL };
+static const char *const state_page[] = {
+	"state", "cursor", "limit", NULL
+};
 static const char *const waiting[] = { "wait_ms", NULL };
 static const char *const fetching[] = { "format", "timeout_ms", NULL };
 static const char *const putting[] = {
 	"expect", "parents", "timeout_ms", NULL
 };
 static const char *const feeding[] = { "eof", NULL };
+static const char *const watching[] = { "after", "event", NULL };
 
 static const struct route routes[] = {
 	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
@@ -39,6 +43,21 @@ static const struct route routes[] = {
 	    route_secret_add },
 	{ "DELETE", "/v1/secrets/{name}", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_secret_delete },
+	{ "GET", "/v1/approvals", ON_OPERATOR, BODY_NONE, 0, state_page,
+	    route_approvals },
+	{ "GET", "/v1/approvals/{a}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_approval_get },
+	{ "POST", "/v1/approvals/{a}", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_approval_decide },
+	{ "DELETE", "/v1/approvals/{a}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_approval_revoke },
+	{ "GET", "/v1/keys", ON_OPERATOR, BODY_NONE, 0, NULL, route_keys },
+	{ "POST", "/v1/keys", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_key_add },
+	{ "DELETE", "/v1/keys/{k}", ON_OPERATOR, BODY_NONE, 0, NULL,
+	    route_key_revoke },
+	{ "POST", "/v1/keys/{k}/rotate", ON_OPERATOR, BODY_EMPTY, 0, NULL,
+	    route_key_rotate },
 	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },
@@ -84,7 +103,9 @@ static const struct route routes[] = {
 	{ "POST", "/v1/calls/{c}/resize", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_call_resize },
 	{ "POST", "/mcp", ON_AGENT, BODY_ANY, 0, NULL, route_mcp_post },
-	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete }
+	{ "DELETE", "/mcp", ON_AGENT, BODY_NONE, 0, NULL, route_mcp_delete },
+	{ "GET", "/v1/events", ON_OPERATOR, BODY_NONE, 0, watching,
+	    route_events }
 };
 #define NROUTES	(sizeof(routes) / sizeof(routes[0]))
 

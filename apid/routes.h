@@ -20,7 +20,7 @@ enum route_body {
 
 struct route {
 	const char	*method;
-	const char	*path;		/* "{n}", "{s}", "{c}": an id; "{name}";
+	const char	*path;		/* "{n}", "{s}", "{c}", "{a}": an id; "{name}";
 					 * "{*}": the rest, which may be empty */
 	unsigned	 planes;
 	enum route_body	 body;
@@ -37,10 +37,13 @@ int	route_find(struct conn *);
 /* The methods of the path that was asked for: "GET, POST". */
 const char *route_allow(const struct conn *);
 
-/* Handlers: route_calls.c, route_query.c, route_manage.c, route_secrets.c */
+/* Handlers: route_*.c */
 void	route_call_once(struct conn *);
 void	route_call_session(struct conn *);
 void	route_call_get(struct conn *);
+/* A call was asked for by a key that it has already: as if it was new. */
+void	route_call_same(struct conn *, const char *id, int wants_events,
+	    uint32_t wait_ms);
 void	route_call_events(struct conn *);
 void	route_call_cancel(struct conn *);
 void	route_call_stdin(struct conn *);
@@ -66,10 +69,19 @@ void	route_call_look(struct conn *);
 void	route_secrets(struct conn *);
 void	route_secret_add(struct conn *);
 void	route_secret_delete(struct conn *);
+void	route_keys(struct conn *);
+void	route_key_add(struct conn *);
+void	route_key_revoke(struct conn *);
+void	route_key_rotate(struct conn *);
 void	route_drain(struct conn *);
 void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 void	route_session_transcript(struct conn *);
 void	route_prune(struct conn *);
+void	route_approvals(struct conn *);
+void	route_approval_get(struct conn *);
+void	route_approval_decide(struct conn *);
+void	route_approval_revoke(struct conn *);
+void	route_events(struct conn *);	/* watch.c */
 
 #endif

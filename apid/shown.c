@@ -56,6 +56,19 @@ shown_string(const json_t *v)
 	return (s != NULL ? s : json_string(MASK));
 }
 
+/* A name is the caller's as well, and may be anything. */
+static void
+put_shown(json_t *object, const char *name, json_t *value)
+{
+	json_t *text = json_string(name), *clean;
+
+	clean = text == NULL ? NULL : shown_string(text);
+	json_object_set_new(object, clean != NULL ? json_string_value(clean) :
+	    MASK, value);
+	json_decref(clean);
+	json_decref(text);
+}
+
 static json_t *
 shown_object(json_t *v, int secret)
 {
@@ -63,7 +76,7 @@ shown_object(json_t *v, int secret)
 	const char *name;
 
 	json_object_foreach(v, name, one)
-		json_object_set_new(object, name, shown(one, secret ||
+		put_shown(object, name, shown(one, secret ||
 		    (redact_secret_name(name, strlen(name)) &&
 		    !WITHOUT(transcript_redaction))));
 	return (object);

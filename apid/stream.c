@@ -71,6 +71,12 @@ put(struct conn *c, const char *fields, size_t n, const char *data)
 	evbuffer_add(out, "\n\n\r\n", 4);
 }
 
+void
+stream_put(struct conn *c, const char *fields, size_t n, const char *data)
+{
+	put(c, fields, n, data);
+}
+
 static void
 put_output(struct conn *c, const struct call *call,
     const struct event_row *e, uint64_t id)

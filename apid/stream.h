@@ -8,6 +8,11 @@
 
 #include "call.h"
 
+/* One event as one chunk: its fields of n bytes, then data where it is on its
+ * own (NULL: it is not). */
+void	stream_put(struct conn *, const char *fields, size_t n,
+	    const char *data);
+
 /* Begins the answer: events of a call after id `after`, to its end. */
 void	stream_call(struct conn *, struct call *, uint64_t after);
 /*

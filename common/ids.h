@@ -13,6 +13,7 @@
 #define ID_SESSION	's'
 #define ID_CALL		'c'
 #define ID_APPROVAL	'a'
+#define ID_KEY		'k'
 
 #define ID_SIZE		23	/* with its NUL */
 

@@ -114,7 +114,29 @@ ROW(TRANSCRIPTS, "transcripts",	SCOPE_HOST, UNIT_SECONDS,		\
 ROW(TRANSCRIPTS_SIZE, "transcripts-size", SCOPE_HOST, UNIT_BYTES,	\
     GIB(1), MIB(1), GIB(1024), "all transcripts together; the oldest go") \
 ROW(TRANSCRIPT,	"transcript",	SCOPE_HOST, UNIT_BYTES,			\
-    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript")
+    MIB(1), KIB(4), MIB(2), "head and tail of an output in a transcript") \
+ROW(DRY_RUNS,	"dry-runs",	SCOPE_HOST, UNIT_COUNT,			\
+    120, 1, 1000000, "dry runs of a principal in a minute")		\
+ROW(APPROVAL_EXPIRY, "approval-expiry", SCOPE_HOST, UNIT_MS,		\
+    300000, 10000, 3600000, "how long an approval waits for a decision") \
+ROW(APPROVALS_SESSION, "approvals-session", SCOPE_HOST, UNIT_COUNT,	\
+    8, 1, 1000, "approvals that wait in a session")			\
+ROW(APPROVALS_PRINCIPAL, "approvals-principal", SCOPE_HOST, UNIT_COUNT,	\
+    32, 1, 1000, "approvals of a principal that wait")			\
+ROW(APPROVALS_HOST, "approvals-host", SCOPE_HOST, UNIT_COUNT,		\
+    64, 1, 1000, "approvals of the host that wait")			\
+ROW(APPROVAL_SIZE, "approval-size", SCOPE_HOST, UNIT_BYTES,		\
+    MIB(1), KIB(4), MIB(4), "arguments and input that an approval shows") \
+ROW(SELF_APPROVAL, "self-approval", SCOPE_HOST, UNIT_SWITCH,		\
+    0, 0, 1, "whether who asked may decide")	\
+ROW(AUDIT_FILE,	"audit-file",	SCOPE_HOST, UNIT_BYTES,			\
+    MIB(256), KIB(64), GIB(64), "a file of the audit log; then a new one") \
+ROW(HOOK_TIMEOUT, "hook-timeout", SCOPE_HOST, UNIT_MS,			\
+    15000, 1000, 60000, "a hook's time; then the call is denied")		\
+ROW(REQUESTS,	"requests-minute", SCOPE_HOST, UNIT_COUNT,		\
+    60000, 1, 100000000, "requests of a principal in a minute")		\
+ROW(AUTH_FAILURES, "auth-failures", SCOPE_HOST, UNIT_COUNT,		\
+    600, 1, 100000000, "wrong tokens of an address in a minute")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

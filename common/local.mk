@@ -20,6 +20,8 @@ common_libcore_a_SOURCES = \
 	common/sanitize.c common/sanitize.h \
 	common/secret.c common/secret.h common/secret_named.c \
 	common/signals.c common/signals.h \
+	common/token.c common/token.h \
+	common/visible.c common/visible.h \
 	common/fault.h common/without.h
 if FAULTS
 common_libcore_a_SOURCES += common/fault.c
@@ -51,7 +53,8 @@ COMMON_TESTS = \
 	tests/unit/check_imsg \
 	tests/unit/check_limits \
 	tests/unit/check_proc_death \
-	tests/unit/check_slice
+	tests/unit/check_slice \
+	tests/unit/check_token tests/unit/check_visible
 check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
 tests_unit_check_codec_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
@@ -66,9 +69,15 @@ tests_unit_check_proc_death_SOURCES = tests/unit/check_proc_death.c \
 	tests/unit/unit.h
 tests_unit_check_proc_death_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_proc_death_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_token_SOURCES = tests/unit/check_token.c tests/unit/unit.h
+tests_unit_check_token_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_token_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
 tests_unit_check_slice_SOURCES = tests/unit/check_slice.c tests/unit/unit.h
 tests_unit_check_slice_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_slice_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_visible_SOURCES = tests/unit/check_visible.c tests/unit/unit.h
+tests_unit_check_visible_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_visible_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

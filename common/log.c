@@ -61,9 +61,9 @@ flatten(char *s)
 }
 
 static void
-emit(int pri, const char *line)
+emit(int pri, const char *fields, const char *line)
 {
-	char packet[LINE_MAX_BYTES + 256];
+	char packet[LINE_MAX_BYTES + 512];
 	int len;
 
 	if (log_fd == -1) {
@@ -71,8 +71,8 @@ emit(int pri, const char *line)
 		return;
 	}
 	len = snprintf(packet, sizeof(packet), "PRIORITY=%d\n"
-	    "SYSLOG_IDENTIFIER=myelin-%s\nMYELIN_PROCESS=%s\nMESSAGE=%s\n",
-	    pri, process, process, line);
+	    "SYSLOG_IDENTIFIER=myelin-%s\nMYELIN_PROCESS=%s\n%sMESSAGE=%s\n",
+	    pri, process, process, fields, line);
 	if (len > 0 && (size_t)len < sizeof(packet))
 		(void)send(log_fd, packet, (size_t)len,
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -91,8 +91,8 @@ mask_line(char *line, size_t size)
 	within = 0;
 }
 
-static void __attribute__((__format__(__printf__, 3, 0)))
-vlog(int pri, int with_errno, const char *fmt, va_list ap)
+static void __attribute__((__format__(__printf__, 4, 0)))
+vlog(int pri, int with_errno, const char *fields, const char *fmt, va_list ap)
 {
 	char line[LINE_MAX_BYTES];
 	int saved = errno;
@@ -113,14 +113,14 @@ vlog(int pri, int with_errno, const char *fmt, va_list ap)
 		redact_line(line);
 		mask_line(line, sizeof(line));
 	}
-	emit(pri, line);
+	emit(pri, fields, line);
 	errno = saved;
 }
 
 #define VLOG(pri, with_errno, fmt) do {					\
 	va_list ap;							\
 	va_start(ap, fmt);						\
-	vlog(pri, with_errno, fmt, ap);					\
+	vlog(pri, with_errno, "", fmt, ap);				\
 	va_end(ap);							\
 } while (0)
 
@@ -147,6 +147,18 @@ log_debug(const char *fmt, ...)
 {
 	if (verbose)
 		VLOG(PRI_DEBUG, 0, fmt);
+}
+
+void
+log_event(const char *id, const char *fields, const char *fmt, ...)
+{
+	char all[256];
+	va_list ap;
+
+	(void)snprintf(all, sizeof(all), "MESSAGE_ID=%s\n%s", id, fields);
+	va_start(ap, fmt);
+	vlog(PRI_INFO, 0, all, fmt, ap);
+	va_end(ap);
 }
 
 _Noreturn void

@@ -26,6 +26,15 @@ void	log_warn(const char *, ...) __printflike(1, 2);	 /* adds errno's text */
 void	log_warnx(const char *, ...) __printflike(1, 2);
 void	log_info(const char *, ...) __printflike(1, 2);
 void	log_debug(const char *, ...) __printflike(1, 2); /* if verbose */
+
+/*
+ * A line that the journal finds by its MESSAGE_ID, one of LOG_*; fields are
+ * more of the journal's, "NAME=VALUE\n" each, with nothing from outside in
+ * them, or "".
+ */
+void	log_event(const char *id, const char *fields, const char *, ...)
+	    __printflike(3, 4);
+#define LOG_AUDIT_ANCHOR "6b0d3f6f7c0f4c1e9a5d1c7a8e2b4f90"
 _Noreturn void	fatal(const char *, ...) __printflike(1, 2);
 _Noreturn void	fatalx(const char *, ...) __printflike(1, 2);
 

@@ -54,6 +54,15 @@ static const char *const reload_results[] = {
 	[RELOAD_REFUSED] = "refused"
 };
 
+static const char *const approval_states[] = {
+	[APPROVAL_PENDING] = "pending",
+	[APPROVAL_ALLOWED] = "allowed",
+	[APPROVAL_REJECTED] = "rejected",
+	[APPROVAL_EXPIRED] = "expired",
+	[APPROVAL_CANCELLED] = "cancelled",
+	[APPROVAL_CHANGED] = "policy_changed"
+};
+
 static const struct {
 	unsigned	 kind;
 	const char	*name;
@@ -131,6 +140,12 @@ const char *
 reload_result_name(unsigned result)
 {
 	return (name_of(reload_results, NITEMS(reload_results), result));
+}
+
+const char *
+approval_state_name(unsigned state)
+{
+	return (name_of(approval_states, NITEMS(approval_states), state));
 }
 
 const char *

@@ -150,8 +150,8 @@ ROW(REPLY,	CH_API, DIR_DOWN, 10, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
 /* ASKED u32 request, u32 principal, u64 output kept, u64 output killed,	\
  *   S call, S session: the call exists */				\
 ROW(ASKED,	CH_AGENT, DIR_DOWN, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
-/* CALL_JUDGED u8 verdict, u8 effect, u32 marks, S call, S class */	\
-ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 6, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_JUDGED S call, S JSON: the verdict, as policyd/verdict.h has it */ \
+ROW(CALL_JUDGED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(CALL_STARTED, CH_AGENT, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* CALL_FINISHED S call, S JSON: the call's record without its output */	\
 ROW(CALL_FINISHED, CH_AGENT, DIR_DOWN, 0, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
@@ -252,10 +252,48 @@ ROW(SECRETS,	CH_API, DIR_DOWN, 48, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(SECRET,	CH_API, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* SECRETS_END u32 how many forms there were */				\
 ROW(SECRETS_END, CH_API, DIR_DOWN, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for verdicts ---------------------------------- */ \
+/* DRY_JUDGED u32 request, S JSON: what a dry run's verdict is; [its	\
+ *   explanation, as VERDICT has it] */					\
+ROW(DRY_JUDGED,	CH_AGENT, DIR_DOWN, 4, 1, 0, 1, FDS(FD_MEMFD), ST_UP)	\
+/* CALL_SAME u32 request, S call: what was asked is this call, which its	\
+ *   idempotency key belongs to */					\
+ROW(CALL_SAME,	CH_AGENT, DIR_DOWN, 4, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- approvals ------------------------------------------------------ */ \
+/* CALL_ASKING u32 expires ms, S call, S approval, S JSON of the event */	\
+ROW(CALL_ASKING, CH_AGENT, DIR_DOWN, 4, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* CALL_RESOLVED u8 outcome (APPROVAL_*), S call, S approval, S reason */	\
+ROW(CALL_RESOLVED, CH_AGENT, DIR_DOWN, 1, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* DECIDE u32 request, u64 handle, u8 decision (DECIDE_*), 32 bytes digest	\
+ *   that was looked at, S approval, S reason */				\
+ROW(DECIDE,	CH_OPERATOR, DIR_UP, 45, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* APPROVAL_SHOWN u32 request, u8 flags (SHOWN_F_*), S JSON ("" if it is in	\
+ *   the last memfd): QUERY_APPROVAL of one that is pending; the arguments	\
+ *   [, explanation][, input][, JSON] */					\
+ROW(APPROVAL_SHOWN, CH_OPERATOR, DIR_DOWN, 5, 1, 1, 4, FDS(FD_MEMFD), ST_UP)	\
+/* ---- the audit log -------------------------------------------------- */ \
+/* AUDIT_NEWS u64 sequence: there is more on the disk than the last	\
+ *   QUERY_AUDIT was told of; once, until it is asked again */		\
+ROW(AUDIT_NEWS,	CH_OPERATOR, DIR_DOWN, 8, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* SHOWN u32 request, u8 cut, S its arguments without secrets, at most	\
+ *   SHOWN_MOST bytes: just before the ASK or ASK_ONCE of that number */	\
+ROW(SHOWN,	CH_AGENT, DIR_UP, 5, 1, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* ---- keys ----------------------------------------------------------- */ \
+/* AUTH u32 connection, S what stands for a token ("" for none), S where	\
+ *   it comes from: an address.  PEER_OK or AUTH_NO answers */		\
+ROW(AUTH,	CH_AGENT, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)		\
+/* AUTH_NO u32 connection, u16 HTTP status, u32 retry after s, S who ("":	\
+ *   nobody), S what is missing ("" with 401).  Unasked: its key was	\
+ *   revoked, the connection ends */					\
+ROW(AUTH_NO,	CH_AGENT, DIR_DOWN, 10, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* KEY_SET u32 request, u64 handle, u8 what (KEY_*), u32 seconds (of life	\
+ *   for KEY_ADD, 0: no end; that the old one goes on for KEY_ROTATE),	\
+ *   S name (KEY_ADD) or id: an operator with the right "manage" asks */	\
+ROW(KEY_SET,	CH_OPERATOR, DIR_UP, 17, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- rules and presets ---------------------------------------------- */ \
 /* TOOL_GROUP S tool, which a TOOL has named, S its group */		\
 ROW(TOOL_GROUP,	CH_JUDGE, DIR_UP, 0, 2, 0, 0, FDS(FD_NONE), ST_NEW)	\
-/* OPEN_RULED: OPEN's fields, then S the session's own rules (rule_json.h)	\
- *   */									\
+/* OPEN_RULED: OPEN's fields, then S the session's own rules, JSON */	\
 ROW(OPEN_RULED,	CH_AGENT, DIR_UP, 25, 5, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
@@ -311,10 +349,22 @@ enum {
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
 
+/* SHOWN: of the text, which the record of the call in the audit log has. */
+#define SHOWN_MOST		2048
+
 /* SECRET_SET: what to do; SECRET: how much a message holds */
 enum { SECRET_ADD = 1, SECRET_DELETE = 2 };
 #define SECRET_FORM_BYTES	44
 #define SECRET_FORMS_MOST	300
+
+/* KEY_SET: what to do */
+enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
+
+/*
+ * Principals are numbers: a uid, or from here on a key's name.  No peer with
+ * such a uid is let in.
+ */
+#define PRINCIPAL_KEYS		UINT32_C(0xff000000)
 
 /* OPEN: what to make */
 enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
@@ -352,6 +402,9 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* The most that JUDGE's rules of a session may be, in bytes. */
 #define JUDGE_RULES_MAX		8192
 
+/* ASK: the most bytes of an idempotency key */
+#define IDEMPOTENCY_MAX		255
+
 /* ASK: the longest time that the profile's timeout-max allows */
 #define TIMEOUT_MOST		UINT32_MAX
 
@@ -369,12 +422,38 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };
 
-/* QUERY: what.  The operator's plane may ask STATUS, AUDIT and SECRETS. */
+/* DECIDE: what; REVOKE is of a remembered one, and looks at no digest. */
+enum {
+	DECIDE_ALLOW_ONCE = 1, DECIDE_ALLOW_SESSION, DECIDE_REJECT_ONCE,
+	DECIDE_REVOKE
+};
+
+/* States of an approval, and what CALL_RESOLVED says; approval_state_name() */
+enum approval_state {
+	APPROVAL_PENDING = 1, APPROVAL_ALLOWED, APPROVAL_REJECTED,
+	APPROVAL_EXPIRED, APPROVAL_CANCELLED, APPROVAL_CHANGED
+};
+const char *approval_state_name(unsigned state);	/* "pending" ... or "?" */
+
+/* APPROVAL_SHOWN: what comes, and whether secrets are to be taken out. */
+#define SHOWN_F_EXPLANATION	0x01
+#define SHOWN_F_INPUT		0x02
+#define SHOWN_F_JSON		0x04
+#define SHOWN_F_CLEAN		0x08
+
+/* The most bytes of a decision's reason. */
+#define DECIDE_REASON_MAX	512
+
+/*
+ * QUERY: what.  The operator's plane may ask STATUS, AUDIT, SECRETS and what
+ * is behind it; the id of APPROVALS is a state, or a list's name.
+ */
 enum query_what {
 	QUERY_WHOAMI = 1, QUERY_TOOLS, QUERY_LIMITS, QUERY_HEALTH,
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
-	QUERY_TRANSCRIPT, QUERY_SECRETS
+	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
+	QUERY_KEYS
 };
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */

@@ -16,9 +16,10 @@
 static int
 encodable(const struct runblock *rb)
 {
-	int body = (rb->flags & RUNBLOCK_F_BODY) != 0;
+	int body = (rb->flags & RUNBLOCK_F_CARRIES) != 0;
 
-	return (rb->argc >= 1 && rb->argc <= (body ? 1 : RUNBLOCK_ARGS_MAX) &&
+	return ((rb->flags & RUNBLOCK_F_CARRIES) != RUNBLOCK_F_CARRIES &&
+	    rb->argc >= 1 && rb->argc <= (body ? 1 : RUNBLOCK_ARGS_MAX) &&
 	    rb->envc <= RUNBLOCK_ENV_MAX &&
 	    (rb->cwd == NULL || strlen(rb->cwd) < PATH_BYTES_MAX));
 }
@@ -50,7 +51,7 @@ runblock_encode(const struct runblock *rb)
 		errno = E2BIG;
 		return (-1);
 	}
-	if ((enc = enc_new(rb->flags & RUNBLOCK_F_BODY ?
+	if ((enc = enc_new(rb->flags & RUNBLOCK_F_CARRIES ?
 	    RUNBLOCK_BODY_MAX : RUNBLOCK_MAX)) == NULL)
 		return (-1);
 	enc_u16(enc, RUNBLOCK_VERSION);
@@ -59,7 +60,7 @@ runblock_encode(const struct runblock *rb)
 	if (put_strings(enc, rb->argv, rb->argc) == -1 ||
 	    put_strings(enc, rb->env, rb->envc) == -1)
 		goto out;
-	if (rb->flags & RUNBLOCK_F_BODY)
+	if (rb->flags & RUNBLOCK_F_CARRIES)
 		enc_bytes(enc, rb->args, rb->args_size);
 	if (rb->flags & RUNBLOCK_F_PTY)
 		enc_u32(enc, rb->pty);
@@ -128,8 +129,10 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	*why = "with flags that are not defined";
 	if (((rb->flags = dec_u32(&dec)) & ~RUNBLOCK_FLAGS) != 0)
 		goto bad;
+	if ((rb->flags & RUNBLOCK_F_CARRIES) == RUNBLOCK_F_CARRIES)
+		goto bad;
 	*why = "over its bound";
-	if (size > (rb->flags & RUNBLOCK_F_BODY ?
+	if (size > (rb->flags & RUNBLOCK_F_CARRIES ?
 	    RUNBLOCK_BODY_MAX : RUNBLOCK_MAX))
 		goto bad;
 	*why = "cut, too long or malformed";
@@ -142,7 +145,7 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	rb->env = get_strings(&dec, RUNBLOCK_ENV_MAX, ARGUMENT_MAX, &rb->envc);
 	if (rb->env == NULL)
 		goto bad;
-	if (rb->flags & RUNBLOCK_F_BODY)
+	if (rb->flags & RUNBLOCK_F_CARRIES)
 		rb->args = dec_bytes(&dec, &rb->args_size);
 	if (rb->flags & RUNBLOCK_F_PTY)
 		rb->pty = dec_u32(&dec);
@@ -154,8 +157,8 @@ runblock_decode(const uint8_t *bytes, size_t size, const char **why)
 	*why = "without a program";
 	if (rb->argc == 0 || rb->argv[0][0] == '\0')
 		goto bad;
-	*why = "with more than the name of a body";
-	if ((rb->flags & RUNBLOCK_F_BODY) && rb->argc != 1)
+	*why = "with more than a name";
+	if ((rb->flags & RUNBLOCK_F_CARRIES) && rb->argc != 1)
 		goto bad;
 	*why = "with an environment entry that is not NAME=VALUE";
 	if (!env_form_ok(rb))

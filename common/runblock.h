@@ -5,11 +5,14 @@
  *	u16 version, u32 flags, S working directory ("" for the default),
  *	u32 argc, S argv..., u32 envc, S "NAME=VALUE"...
  *	with RUNBLOCK_F_BODY: S the arguments, JSON
+ *	with RUNBLOCK_F_HOOK: S the program itself, its bytes
  *	with RUNBLOCK_F_PTY: u32 the terminal's size
  *
  * With RUNBLOCK_F_BODY the program is neuron-tool and argv[0] the name of one
  * of its bodies, which is handed the block and reads the arguments itself:
- * PID 1 does not look at them.
+ * PID 1 does not look at them.  With RUNBLOCK_F_HOOK argv[0] is a name, and
+ * what is executed, confined like any program, are the bytes in the block.
+ * A block has one of the two flags at most.
  */
 #ifndef MYELIN_RUNBLOCK_H
 #define MYELIN_RUNBLOCK_H
@@ -26,7 +29,9 @@
 
 #define RUNBLOCK_F_BODY		0x1U
 #define RUNBLOCK_F_PTY		0x2U	/* the size of a terminal is there */
-#define RUNBLOCK_FLAGS		(RUNBLOCK_F_BODY | RUNBLOCK_F_PTY)
+#define RUNBLOCK_F_HOOK		0x4U	/* the program is in the block */
+#define RUNBLOCK_F_CARRIES	(RUNBLOCK_F_BODY | RUNBLOCK_F_HOOK)
+#define RUNBLOCK_FLAGS		(RUNBLOCK_F_CARRIES | RUNBLOCK_F_PTY)
 
 struct runblock {
 	uint32_t	 flags;		/* RUNBLOCK_F_* */
@@ -35,7 +40,7 @@ struct runblock {
 	char		**argv;		/* NULL-terminated */
 	uint32_t	 envc;
 	char		**env;		/* NULL-terminated */
-	/* With RUNBLOCK_F_BODY, else NULL; not terminated by a NUL.  Of a
+	/* With one of RUNBLOCK_F_CARRIES, else NULL; not terminated by a NUL.  Of a
 	 * decoded block a view: valid as long as the bytes are. */
 	const uint8_t	*args;
 	size_t		 args_size;

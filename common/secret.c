@@ -109,7 +109,9 @@ static const struct shape shapes[] = {
 	ROW("lin_api_",		ALNUM,	 32, 0, API_KEY),
 	ROW("hvs.",		URLSAFE, 24, 0, API_KEY),
 	ROW("hvb.",		URLSAFE, 100, 0, API_KEY),
-	ROW("AGE-SECRET-KEY-1",	UPPER,	 58, SHAPE_EXACT, API_KEY)
+	ROW("AGE-SECRET-KEY-1",	UPPER,	 58, SHAPE_EXACT, API_KEY),
+	/* common/token.h; one that was cut is most of a key, still */
+	ROW("myelin_",		ALNUM,	 32, 0, MYELIN)
 };
 #define NSHAPES	(sizeof(shapes) / sizeof(shapes[0]))
 
@@ -151,7 +153,7 @@ static const struct secret_anchor words[] = {
 static const char *const kinds[SECRET_KINDS] = {
 	"anthropic", "openai", "xai", "google", "aws", "github", "gitlab",
 	"slack", "npm", "pypi", "stripe", "sendgrid", "api-key", "jwt", "private-key", "bearer", "basic", "password", "token",
-	"secret", "key", "url-password", "registered"
+	"secret", "key", "url-password", "registered", "myelin"
 };
 
 const char *

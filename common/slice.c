@@ -117,6 +117,11 @@ slice_free(struct slice *s)
 		where_free(&s->listens[i].where);
 		free(s->listens[i].path);
 		free(s->listens[i].group);
+		strings_free(&s->listens[i].hosts);
+	}
+	for (i = 0; i < s->nhooks; i++) {
+		where_free(&s->hooks[i].where);
+		free(s->hooks[i].path);
 	}
 	for (i = 0; i < s->nfiles; i++) {
 		free(s->files[i].name);
@@ -125,11 +130,13 @@ slice_free(struct slice *s)
 	}
 	rules_free(s);
 	strings_free(&s->env_allow);
+	strings_free(&s->sources);
 	free(s->profiles);
 	free(s->principals);
 	free(s->operators);
 	free(s->presets);
 	free(s->listens);
+	free(s->hooks);
 	free(s->files);
 	free(s->instance);
 	free(s->state);
@@ -278,6 +285,9 @@ put_listens(struct enc *e, const struct slice *s)
 		enc_str(e, s->listens[i].path);
 		enc_u32(e, s->listens[i].gid);
 		enc_u32(e, s->listens[i].mode);
+		enc_u8(e, (uint8_t)s->listens[i].flags);
+		enc_u32(e, s->listens[i].port);
+		put_strings(e, &s->listens[i].hosts);
 	}
 }
 
@@ -292,6 +302,24 @@ static void
 put_log(struct enc *e, const struct slice *s)
 {
 	enc_u8(e, s->verbose == 1);
+}
+
+static void
+put_hooks(struct enc *e, const struct slice *s)
+{
+	size_t i;
+
+	enc_u32(e, (uint32_t)s->nhooks);
+	for (i = 0; i < s->nhooks; i++) {
+		put_where(e, &s->hooks[i].where);
+		enc_str(e, s->hooks[i].name);
+	}
+}
+
+static void
+put_sources(struct enc *e, const struct slice *s)
+{
+	put_strings(e, &s->sources);
 }
 
 /* ---- decoding: every list bounded, every number checked ---- */
@@ -439,7 +467,7 @@ get_principals(struct dec *d, struct slice *s)
 	for (i = 0; i < s->nprincipals && !d->error; i++) {
 		p = &s->principals[i];
 		get_where(d, &p->where);
-		p->who = get_choice(d, WHO_GROUP);
+		p->who = get_choice(d, WHO_KEY);
 		p->id = dec_u32(d);
 		p->name = get_text(d);
 		dec_str(d, p->preset, sizeof(p->preset));
@@ -500,6 +528,12 @@ get_listens(struct dec *d, struct slice *s)
 		s->listens[i].path = get_text(d);
 		s->listens[i].gid = dec_u32(d);
 		s->listens[i].mode = dec_u32(d);
+		s->listens[i].flags = dec_u8(d);
+		s->listens[i].port = dec_u32(d);
+		get_strings(d, &s->listens[i].hosts);
+		if ((s->listens[i].flags & ~(unsigned)LISTEN_FLAGS) != 0 ||
+		    s->listens[i].port > 65535)
+			d->error = 1;
 	}
 }
 
@@ -516,6 +550,26 @@ get_log(struct dec *d, struct slice *s)
 	s->verbose = dec_u8(d) != 0;
 }
 
+static void
+get_hooks(struct dec *d, struct slice *s)
+{
+	size_t i;
+
+	s->hooks = get_list(d, &s->nhooks, sizeof(*s->hooks));
+	if (s->nhooks > HOOKS_MAX)
+		d->error = 1;
+	for (i = 0; i < s->nhooks && !d->error; i++) {
+		get_where(d, &s->hooks[i].where);
+		dec_str(d, s->hooks[i].name, sizeof(s->hooks[i].name));
+	}
+}
+
+static void
+get_sources(struct dec *d, struct slice *s)
+{
+	get_strings(d, &s->sources);
+}
+
 static const struct {
 	unsigned	 bit;
 	void		(*put)(struct enc *, const struct slice *);
@@ -530,7 +584,9 @@ static const struct {
 	{ SLICE_LISTENS,	put_listens,	get_listens },
 	{ SLICE_ENV,		put_env,	get_env },
 	{ SLICE_LOG,		put_log,	get_log },
-	{ SLICE_RULES,		rules_put,	rules_get }
+	{ SLICE_RULES,		rules_put,	rules_get },
+	{ SLICE_HOOKS,		put_hooks,	get_hooks },
+	{ SLICE_SOURCES,	put_sources,	get_sources }
 };
 
 #define NSECTIONS	(sizeof(sections) / sizeof(sections[0]))

@@ -37,7 +37,7 @@ struct cf_profile {
 	struct limits	 limits;	/* resolved: every row has a value */
 };
 
-enum cf_who { WHO_USER = 1, WHO_GROUP };
+enum cf_who { WHO_USER = 1, WHO_GROUP, WHO_KEY };
 
 enum cf_owner { OWNER_PEER = 1, OWNER_NAMED, OWNER_ANY };
 
@@ -51,8 +51,8 @@ struct cf_ids {
 struct cf_principal {
 	struct where	 where;
 	enum cf_who	 who;
-	uint32_t	 id;		/* uid or gid */
-	char		*name;		/* as written */
+	uint32_t	 id;		/* uid or gid; 0 of a key */
+	char		*name;		/* as written; a key's is matched */
 	char		 preset[NAME_BYTES_MAX];
 	struct strings	 profiles;	/* the first is the default one */
 	struct strings	 workspaces;	/* absolute patterns, fnmatch(3) */
@@ -87,12 +87,29 @@ struct cf_preset {
 	uint64_t	 hourly;	/* 0: the limit's */
 };
 
+/* A program that may refuse a call. */
+struct cf_hook {
+	struct where	 where;
+	char		 name[NAME_BYTES_MAX];
+	char		*path;		/* as written; the parser's alone */
+};
+#define HOOKS_MAX	16
+
 enum cf_plane { PLANE_AGENT = 1, PLANE_OPERATOR };
+
+#define LISTEN_TCP	0x01	/* an address and a port, not a path */
+#define LISTEN_TOKEN	0x02	/* each request needs a token */
+#define LISTEN_CLEARTEXT 0x04	/* may be reached from other hosts */
+#define LISTEN_FLAGS	0x07
+#define LISTENS_MAX	5	/* of a plane: one path, four addresses */
 
 struct cf_listen {
 	struct where	 where;
 	enum cf_plane	 plane;
-	char		*path;
+	unsigned	 flags;		/* LISTEN_* */
+	char		*path;		/* or a numeric address */
+	uint32_t	 port;		/* 0 of a path */
+	struct strings	 hosts;		/* names it goes by, beside its own */
 	gid_t		 gid;		/* (gid_t)-1: none named */
 	char		*group;		/* as written; the parser's alone */
 	mode_t		 mode;
@@ -100,7 +117,7 @@ struct cf_listen {
 
 /* A file that supervisord opened for this process; fd -1 once claimed. */
 struct cf_file {
-	char		*name;		/* "listen", "tool/bash", "maker" */
+	char		*name;		/* "listen/0", "tool/bash", "hook/x" */
 	int		 fd;
 };
 
@@ -115,12 +132,14 @@ struct slice {
 	char		*cgroup_parent;	/* NULL: found by neurond */
 	struct limits	 limits;
 	int		 coerce;	/* tool-input: stringified scalars */
+	struct strings	 sources;	/* "SHA256 PATH" of each file read */
 	struct strings	 env_allow;	/* names a call may set beyond the usual */
 	struct cf_profile *profiles;	size_t nprofiles;
 	struct cf_principal *principals; size_t nprincipals;
 	struct cf_operator *operators;	size_t noperators;
 	struct cf_preset *presets;	size_t npresets;
 	struct cf_listen *listens;	size_t nlistens;
+	struct cf_hook	*hooks;		size_t nhooks;
 	struct cf_file	*files;		size_t nfiles;
 	struct cf_rule	*rules;		size_t nrules;
 	struct strings	 own;		/* paths that no call may touch */
@@ -141,6 +160,8 @@ struct slice {
 #define SLICE_ENV	0x080	/* env_allow, coerce */
 #define SLICE_LOG	0x100	/* verbose */
 #define SLICE_RULES	0x200	/* rules, own */
+#define SLICE_HOOKS	0x400
+#define SLICE_SOURCES	0x1000	/* sources */
 
 #define SLICE_MAX	(4 * 1024 * 1024)	/* bytes, encoded */
 

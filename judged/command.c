@@ -64,6 +64,41 @@ run(struct judging *j, const struct tool *tool, const json_t *value)
 	}
 }
 
+/* What its class asks about: a person knows whether it is meant. */
+static void
+take_ask(const struct finding *f, struct judgement *j)
+{
+	char shown[SHOWN_MAX];
+
+	if (WITHOUT(class_asks))
+		return;
+	j->verdict = VERDICT_ASK;
+	if (j->effect < (unsigned)f->effect)
+		j->effect = f->effect;
+	(void)snprintf(j->rule, sizeof(j->rule), "%s", f->class);
+	explain_words(f->command, shown, sizeof(shown));
+	why_set(&j->reason, "%s", f->rule);
+	if (shown[0] != '\0')
+		why_add(&j->reason, " (\"%s\", bytes %u to %u)", shown, f->from,
+		    f->to);
+	why_add(&j->reason, "; it needs an approval");
+	j->next = "an operator approves the call";
+}
+
+/* A rule that is too long ends behind a word: no half of one is shown. */
+static void
+name_rule(const struct cf_rule *rule, struct judgement *j)
+{
+	static const char more[] = " ...";
+	size_t n = sizeof(j->rule) - sizeof(more);
+
+	if (rule_text(rule, j->rule, sizeof(j->rule)) < sizeof(j->rule))
+		return;
+	while (j->rule[n] != ' ')
+		n--;
+	memcpy(j->rule + n, more, sizeof(more));
+}
+
 /* What an operator's rule, or one of the session, decided. */
 static void
 take_rule(const struct rule_call *call, const struct finding *f,
@@ -78,8 +113,7 @@ take_rule(const struct rule_call *call, const struct finding *f,
 	/* what asks already is not lifted by a rule about its command */
 	if (f->verdict == VERDICT_ALLOW && j->verdict != VERDICT_ALLOW)
 		return;
-	(void)rule_text(rule, j->rule, sizeof(j->rule));
-	why_mend(j->rule);
+	name_rule(rule, j);
 	if (!session)
 		(void)snprintf(j->where, sizeof(j->where), "%s:%u",
 		    rule->where.file, rule->where.line);
@@ -87,6 +121,8 @@ take_rule(const struct rule_call *call, const struct finding *f,
 	explain_words(f->command, shown, sizeof(shown));
 	if (f->verdict == VERDICT_ALLOW)
 		return;
+	if (f->verdict == VERDICT_ASK && j->effect < (unsigned)f->effect)
+		j->effect = f->effect;
 	why_set(&j->reason, "%s %s", whose, f->verdict == VERDICT_DENY ?
 	    "denies it" : (f->flags & FINDING_MAYBE) != 0 ?
 	    "may deny it: a word is not known before it runs" :
@@ -117,6 +153,8 @@ take(const struct judging *judging, const struct rule_call *call,
 		take_rule(call, f, j);
 		return;
 	}
+	if (f->verdict == VERDICT_ASK)
+		take_ask(f, j);
 	if (f->verdict != VERDICT_DENY || WITHOUT(hard_denies))
 		return;
 	j->verdict = VERDICT_DENY;

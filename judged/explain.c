@@ -9,9 +9,10 @@
 #include "explain.h"
 #include "protocol.h"
 #include "report.h"
-#include "why.h"
 
 #define UNKNOWN		"[...]"
+#define MORE		" ..."
+#define WORD_SHOWN	160	/* bytes of a word in a line */
 #define ENVELOPE	128	/* bytes around the two lists */
 #define PATHS_SHARE	(EXPLANATION_MAX / 4)
 #define PATHS_MAX	1024
@@ -52,22 +53,36 @@ word_text_json(const struct word *w)
 	return (text);
 }
 
+/* A word as it stands in a line; its bytes, or -1 if they do not fit. */
+static int
+put_word(const struct word *w, const char *before, char *dst, size_t room)
+{
+	int open = (w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0, n;
+
+	if (w->text != NULL && w->len > WORD_SHOWN)
+		n = snprintf(dst, room, "%s[%zu bytes]", before, w->len);
+	else
+		n = snprintf(dst, room, "%s%s%s", before, w->text == NULL ?
+		    "" : w->text, open ? UNKNOWN : "");
+	return (n < 0 || (size_t)n >= room ? -1 : n);
+}
+
 void
 explain_words(const struct command *c, char *dst, size_t size)
 {
-	size_t i, used = 0;
+	size_t i, used = 0, room = size - sizeof(MORE) + 1;
 	int n;
 
 	dst[0] = '\0';
-	for (i = 0; c != NULL && i < c->argc && used < size; i++) {
-		n = snprintf(dst + used, size - used, "%s%s%s", i > 0 ? " " :
-		    "", c->argv[i].text == NULL ? "" : c->argv[i].text,
-		    (c->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0 ?
-		    UNKNOWN : "");
-		used += n < 0 ? 0 : (size_t)n;
+	for (i = 0; c != NULL && i < c->argc; i++) {
+		if ((n = put_word(&c->argv[i], i > 0 ? " " : "", dst + used,
+		    room - used)) == -1) {
+			/* no half of a word, and so of a secret */
+			memcpy(dst + used, MORE, sizeof(MORE));
+			return;
+		}
+		used += (size_t)n;
 	}
-	if (used >= size)
-		why_mend(dst);
 }
 
 int

@@ -20,7 +20,8 @@ int	explain_memfd(const struct judging *, const struct arguments *,
 
 /*
  * The words of a command in one line, as far as they are known; "[...]"
- * stands for what is not.  Cut at the end of a character.
+ * stands for what is not, "[N bytes]" for a long word, and " ..." for words
+ * that do not fit.  size is more than 8.
  */
 void	explain_words(const struct command *, char *dst, size_t size);
 

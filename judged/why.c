@@ -10,8 +10,9 @@
 
 #define NAME_SHOWN	64
 
-void
-why_mend(char *text)
+/* Drops a UTF-8 character that was cut at the end. */
+static void
+mend_end(char *text)
 {
 	size_t n = 0, need, len = strlen(text);
 	unsigned char c;
@@ -42,7 +43,7 @@ add(struct why *why, size_t at, const char *fmt, va_list ap)
 	if (n < 0)
 		why->text[at] = '\0';
 	else if ((size_t)n >= room)
-		why_mend(why->text);
+		mend_end(why->text);
 }
 
 void

@@ -17,9 +17,6 @@ void	why_set(struct why *, const char *fmt, ...)
 void	why_add(struct why *, const char *fmt, ...)
 	    __attribute__((__format__(__printf__, 2, 3)));
 
-/* Drops a character of UTF-8 that was cut at the end of a text. */
-void	why_mend(char *text);
-
 /*
  * Copies a name that came from outside so that it can stand in a sentence:
  * quotes, backslashes and control characters escaped, at most 64 bytes of it.

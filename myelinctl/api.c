@@ -132,7 +132,7 @@ answer(const struct conn *conn, const struct api_body *body,
     const char *path)
 {
 	json_error_t error;
-	json_t *json = NULL;
+	json_t *json;
 
 	if (conn->state != CONN_DONE) {
 		complain("%s: %s", path, conn->why);
@@ -140,21 +140,19 @@ answer(const struct conn *conn, const struct api_body *body,
 		    "at its log");
 		return (NULL);
 	}
-	if (body->len > 0)
+	if (body->len == 0)
+		json = json_object();
+	else
 		json = json_loadb(body->p, body->len,
 		    JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-	else if (conn->r.status < 300)
-		json = json_object();
-	if (conn->r.status < 300 && json != NULL)
-		return (json);
-	api_complain(&conn->r, json);
-	json_decref(json);
-	return (NULL);
+	if (json == NULL)
+		api_complain(&conn->r, NULL);
+	return (json);
 }
 
 json_t *
-api_call(const struct options *o, enum plane plane, const char *method,
-    const char *target, json_t *body)
+api_ask(const struct options *o, enum plane plane, const char *method,
+    const char *target, json_t *body, struct http_response *r)
 {
 	const char *path = api_socket(o, plane);
 	struct conn_request q = { .method = method, .target = target,
@@ -175,6 +173,7 @@ api_call(const struct options *o, enum plane plane, const char *method,
 		conn_send(&conn, &q, api_collect, &got);
 		conn_finish(&conn, ANSWER_WAIT);
 		json = answer(&conn, &got, path);
+		*r = conn.r;
 		conn_close(&conn);
 	}
 	free(got.p);
@@ -183,9 +182,44 @@ api_call(const struct options *o, enum plane plane, const char *method,
 	return (json);
 }
 
-/* A cursor is an opaque string or a number; it goes back as it came. */
-static int
-put_cursor(char *buf, size_t size, const json_t *next)
+json_t *
+api_call(const struct options *o, enum plane plane, const char *method,
+    const char *target, json_t *body)
+{
+	struct http_response r;
+	json_t *json;
+
+	json = api_ask(o, plane, method, target, body, &r);
+	if (json == NULL || r.status < 300)
+		return (json);
+	api_complain(&r, json);
+	json_decref(json);
+	return (NULL);
+}
+
+json_t *
+api_quiet(const char *socket, const char *target, int ms)
+{
+	struct conn_request q = { .method = "GET", .target = target,
+	    .accept = "application/json" };
+	struct api_body got = { NULL, 0, 0 };
+	struct conn conn;
+	json_t *json = NULL;
+
+	if (conn_try(&conn, socket) == 0) {
+		conn_send(&conn, &q, api_collect, &got);
+		conn_finish(&conn, ms);
+		if (conn.state == CONN_DONE && conn.r.status == 200)
+			json = json_loadb(got.p, got.len, JSON_ALLOW_NUL |
+			    JSON_REJECT_DUPLICATES, NULL);
+	}
+	conn_close(&conn);
+	free(got.p);
+	return (json);
+}
+
+int
+api_cursor(char *buf, size_t size, const json_t *next)
 {
 	const char *text = json_string_value(next), *p;
 
@@ -214,7 +248,8 @@ api_list(const struct options *o, enum plane plane, const char *target,
 
 	while (more && json_array_size(rows) < most) {
 		want = most - json_array_size(rows);
-		snprintf(url, sizeof(url), "%s?limit=%zu%s", target,
+		snprintf(url, sizeof(url), "%s%climit=%zu%s", target,
+		    strchr(target, '?') == NULL ? '?' : '&',
 		    want > PAGE ? (size_t)PAGE : want, cursor);
 		page = api_call(o, plane, "GET", url, NULL);
 		if (page == NULL) {
@@ -227,7 +262,7 @@ api_list(const struct options *o, enum plane plane, const char *target,
 		next = json_incref(json_object_get(page, "next"));
 		/* A page without rows ends the list whatever it says. */
 		more = json_array_size(json_object_get(page, key)) > 0 &&
-		    put_cursor(cursor, sizeof(cursor), next);
+		    api_cursor(cursor, sizeof(cursor), next);
 		json_decref(page);
 	}
 	return (json_pack("{s:o,s:o?}", key, rows, "next", next));

@@ -30,12 +30,28 @@ http_body_fn api_collect;		/* arg: struct api_body */
 json_t	*api_call(const struct options *, enum plane, const char *method,
 	    const char *target, json_t *body);
 
+/*
+ * The same, but a refusal is the caller's: returns the JSON of any answer, *r
+ * has its status; NULL after a complaint where there was none.
+ */
+json_t	*api_ask(const struct options *, enum plane, const char *method,
+	    const char *target, json_t *body, struct http_response *r);
+
+/* A GET without a word about what failed, within so many ms: JSON, or NULL. */
+json_t	*api_quiet(const char *socket, const char *target, int ms);
+
 /* Says what a refusal means; json may be NULL. */
 void	api_complain(const struct http_response *, const json_t *json);
 
-/* A list, by pages, at most `most` rows: {"key": [...], "next": ...}. */
+/* A list (target may have a query), by pages, at most `most` rows: {"key": [...], "next": ...}. */
 json_t	*api_list(const struct options *, enum plane, const char *target,
 	    const char *key, size_t most);
+
+/*
+ * The "next" of a page as "&cursor=..." behind the next one's target.  It is
+ * an opaque string or a number, and goes back as it came.  1, or 0: no more.
+ */
+int	api_cursor(char *buf, size_t size, const json_t *next);
 
 /* The text of a call's or session's request that -w, -C, -e, -p, --preset
  * and --timeout ask for: 0, or -1 after a complaint. */

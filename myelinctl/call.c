@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "dry.h"
 #include "follow.h"
 #include "words.h"
 
@@ -153,6 +154,8 @@ cmd_call(struct options *o, int argc, char **argv)
 		return (EXIT_USAGE);
 	if ((body = request(o, argv[0], args)) == NULL)
 		return (EXIT_FAILED);
+	if (o->dry_run)
+		return (dry_run(o, target, body));
 	follow_call(&f, target, body);
 	json_decref(body);
 	status = result(o, &f);

@@ -21,6 +21,13 @@ chain_init(struct chain *chain)
 }
 
 void
+chain_init_from(struct chain *chain, enum chain_start from)
+{
+	chain_init(chain);
+	chain->from = from;
+}
+
+void
 chain_start(struct chain *chain, uint64_t sequence, const char *hash)
 {
 	chain_init(chain);
@@ -50,6 +57,25 @@ hash_of(const char *line, size_t len, char hex[CHAIN_HASH])
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+/* The first one says where the chain begins, if it may. */
+static void
+begin(struct chain *chain, const json_t *record, uint64_t sequence,
+    const char *prev)
+{
+	const char *event = json_string_value(json_object_get(record,
+	    "event"));
+
+	if (chain->sequence == 0 && sequence > 1 &&
+	    strlen(prev) == CHAIN_HASH - 1 && (chain->from == CHAIN_PART ||
+	    (chain->from == CHAIN_FILES && event != NULL &&
+	    strcmp(event, "audit.rotated") == 0))) {
+		chain->sequence = sequence - 1;
+		memcpy(chain->hash, prev, CHAIN_HASH);
+	}
+	chain->first = chain->sequence + 1;
+	memcpy(chain->before, chain->hash, CHAIN_HASH);
+}
+
 static int
 check_members(struct chain *chain, const json_t *record)
 {
@@ -57,8 +83,20 @@ check_members(struct chain *chain, const json_t *record)
 	const char *prev;
 
 	prev = json_string_value(json_object_get(record, "prev"));
-	if (!json_is_integer(sequence) || prev == NULL)
+	if (!json_is_integer(sequence) || json_integer_value(sequence) <= 0 ||
+	    prev == NULL)
 		return (wrong(chain, "no \"seq\" or no \"prev\""));
+	if (chain->first == 0)
+		begin(chain, record, (uint64_t)json_integer_value(sequence),
+		    prev);
+	if ((uint64_t)json_integer_value(sequence) <= chain->sequence &&
+	    !WITHOUT(audit_sequence)) {
+		snprintf(chain->why, sizeof(chain->why), "after record %"
+		    PRIu64 " comes %" JSON_INTEGER_FORMAT " again: a record "
+		    "was inserted, or moved", chain->sequence,
+		    json_integer_value(sequence));
+		return (-1);
+	}
 	if ((uint64_t)json_integer_value(sequence) != chain->sequence + 1 &&
 	    !WITHOUT(audit_sequence)) {
 		snprintf(chain->why, sizeof(chain->why), "record %" PRIu64
@@ -108,11 +146,24 @@ chain_add(struct chain *chain, const char *line, size_t len)
 int
 chain_mark(struct chain *chain, uint64_t sequence, const char *hash)
 {
-	if (chain->sequence != sequence || strcmp(chain->hash, hash) == 0)
+	if (chain->sequence == sequence ?
+	    strcmp(chain->hash, hash) == 0 :
+	    chain->first != sequence + 1 || sequence == 0 ||
+	    strcmp(chain->before, hash) == 0)
 		return (0);
 	snprintf(chain->why, sizeof(chain->why), "record %" PRIu64 " is not "
 	    "the one that the mark names: the log was written anew", sequence);
 	return (-1);
+}
+
+void
+chain_in(struct chain *chain, const char *file)
+{
+	char why[sizeof(chain->why)];
+
+	memcpy(why, chain->why, sizeof(why));
+	(void)snprintf(chain->why, sizeof(chain->why), "%.60s: %.250s", file,
+	    why);
 }
 
 int

@@ -9,6 +9,9 @@
 
 #define EXIT_FAILED	1
 #define EXIT_USAGE	2
+#define EXIT_DECIDED	3	/* an approval that waits no longer */
+#define EXIT_NOT_YOURS	4	/* one that this operator may not decide */
+#define EXIT_NOT_ALLOWED 123	/* "run": rejected, or nobody decided */
 #define EXIT_TIMED_OUT	124
 #define EXIT_MYELIN	125	/* "run": Myelin refused or failed */
 #define EXIT_SIGNAL	128	/* and the signal's number */
@@ -33,9 +36,22 @@ struct options {
 	json_t		*env;		/* NULL: none given */
 	uint32_t	 timeout_ms;	/* 0: none given */
 	uint32_t	 expires;	/* seconds, 0: none given */
+	uint32_t	 overlap;	/* the same */
 	uint32_t	 most;		/* rows of a list, 0: the command's */
 	int64_t		 older_than;	/* seconds, -1: none given */
 	int		 dry_run;
+	const char	*since;		/* of the audit log; NULL: none */
+	const char	*until;
+	const char	*anchors;	/* a file, or "-" */
+	const char	*anchor[8];	/* SEQUENCE:HASH */
+	unsigned	 nanchor;
+	int		 all;
+	int		 remembered;
+	int		 for_session;
+	int		 yes;
+	const char	*reason;
+	const char	*digest;	/* of what was shown elsewhere */
+	const char	*exec;		/* the operator's notifier */
 	int		 failure;	/* exit status where Myelin fails */
 };
 
@@ -62,15 +78,21 @@ int	cmd_tools(struct options *, int, char **);
 int	cmd_whoami(struct options *, int, char **);
 int	cmd_limits(struct options *, int, char **);
 int	cmd_secrets(struct options *, int, char **);
+int	cmd_keys(struct options *, int, char **);
 int	cmd_drain(struct options *, int, char **);
 int	cmd_prune(struct options *, int, char **);
 int	cmd_audit(struct options *, int, char **);
 int	cmd_mcp(struct options *, int, char **);
 int	cmd_doctor(struct options *, int, char **);
 int	cmd_judge(struct options *, int, char **);
+int	cmd_approvals(struct options *, int, char **);
+int	cmd_approve(struct options *, int, char **);
+int	cmd_reject(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 
-/* "sessions show ID", "call explain ID": parts of those commands. */
+/* "sessions show ID", "call explain ID" and so on: parts of commands. */
+int	approvals_suggest(const struct options *);
+int	approvals_watch(const struct options *, int argc, char **argv);
 int	session_show(const struct options *, const char *id);
 int	call_explain(const struct options *, const char *id);
 

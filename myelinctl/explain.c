@@ -100,6 +100,7 @@ asked(const json_t *call)
 static void
 judged(const json_t *call, const json_t *times)
 {
+	const json_t *verdict = get(call, "judged");
 	char *marks;
 
 	if (*text(call, "verdict") == '\0') {
@@ -113,9 +114,19 @@ judged(const json_t *call, const json_t *times)
 	    *text(call, "class") != '\0' ? text(call, "class") : "-", marks);
 	free(marks);
 	if (*text(call, "rule") != '\0')
-		line("", "by the rule: %s", text(call, "rule"));
+		line("", "by the rule: %s%s%s", text(call, "rule"),
+		    *text(verdict, "where") != '\0' ? ", " : "",
+		    text(verdict, "where"));
+	if (*text(verdict, "command") != '\0')
+		line("", "of the command: %s", text(verdict, "command"));
+	if (get(verdict, "to") != NULL)
+		line("", "at bytes %" JSON_INTEGER_FORMAT " to %"
+		    JSON_INTEGER_FORMAT " of its text",
+		    number(verdict, "from"), number(verdict, "to"));
 	if (*text(call, "why") != '\0')
 		line("", "because %s", text(call, "why"));
+	if (*text(verdict, "next") != '\0')
+		line("", "next: %s", text(verdict, "next"));
 }
 
 static void

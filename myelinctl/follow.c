@@ -92,6 +92,23 @@ on_started(struct state *s, const json_t *data)
 	return (0);
 }
 
+/* Nobody here can decide: the one at the terminal is told who can, and how. */
+static int
+on_asking(struct state *s, const json_t *data)
+{
+	const char *id;
+
+	id = json_string_value(json_object_get(data, "approval"));
+	if (id == NULL || !id_ok(ID_APPROVAL, id) ||
+	    strcmp(id, s->f->approval) == 0)
+		return (0);
+	snprintf(s->f->approval, sizeof(s->f->approval), "%s", id);
+	complain("the call waits for an operator's decision: %s", id);
+	advise("an operator, who is not the one who asked, types: myelinctl "
+	    "approve %s", id);
+	return (0);
+}
+
 static int
 on_finished(struct state *s, const json_t *data)
 {
@@ -104,6 +121,7 @@ static const struct {
 	const char	*name;
 	int		(*fn)(struct state *, const json_t *);
 } events[] = {
+	{ "approval.requested",	on_asking },
 	{ "call.started",	on_started },
 	{ "call.gap",		on_gap },
 	{ "call.finished",	on_finished },

@@ -22,6 +22,7 @@ struct follow {
 
 	/* Results. */
 	char		 call[ID_SIZE];	/* "" if it never was one */
+	char		 approval[ID_SIZE]; /* the last it waited for, or "" */
 	json_t		*finished;	/* data of call.finished, or NULL */
 	json_t		*refused;	/* the refusal's JSON */
 	struct http_response *response;	/* of the refusal, or NULL */

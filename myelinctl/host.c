@@ -284,6 +284,27 @@ service(const char *path)
 	    "the service", "answers with status %d", status));
 }
 
+/* Operators alone are told. */
+static json_t *
+self_approval(const char *path)
+{
+	json_t *status = api_quiet(path, "/v1/status", HEALTH_SECONDS * 1000);
+	const json_t *self = json_object_get(status, "self_approval");
+	json_t *fact;
+
+	if (!json_is_boolean(self))
+		fact = say("self-approval", -1, "", "the operator socket "
+		    "tells, to operators");
+	else if (json_is_true(self))
+		fact = say("self-approval", 0, "\"self-approval no\" in "
+		    "myelin.conf, and a second account that decides: "
+		    "myelinctl(1)", "who asks may allow their own calls");
+	else
+		fact = say("self-approval", 1, "", "off");
+	json_decref(status);
+	return (fact);
+}
+
 json_t *
 host_facts(const struct options *o)
 {
@@ -301,5 +322,6 @@ host_facts(const struct options *o)
 	json_array_append_new(list, socket_file("operator socket",
 	    api_socket(o, OPERATOR)));
 	json_array_append_new(list, service(api_socket(o, AGENT)));
+	json_array_append_new(list, self_approval(api_socket(o, OPERATOR)));
 	return (list);
 }

@@ -311,6 +311,8 @@ static const struct column status_columns[] = {
 	{ "calls so far", "calls.total", 0 },
 	{ "draining", "draining", 0 },
 	{ "audit records", "audit.sequence", 0 },
+	{ "approvals waiting", "approvals.pending", 0 },
+	{ "the oldest (s)", "approvals.oldest_s", 0 },
 	{ "self-approval", "self_approval", 0 },
 	{ "secrets registered", "secrets.count", 0 },
 	{ "secrets to enter again", "secrets.needs_reentry", 0 },

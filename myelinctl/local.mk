@@ -3,8 +3,14 @@
 
 noinst_LIBRARIES += myelinctl/libmyelinctl.a
 myelinctl_libmyelinctl_a_SOURCES = \
+	myelinctl/anchors.c myelinctl/anchors.h \
 	myelinctl/api.c myelinctl/api.h \
-	myelinctl/audit.c \
+	myelinctl/approval.c myelinctl/approval.h \
+	myelinctl/approval_lines.c \
+	myelinctl/approvals.c \
+	myelinctl/audit.c myelinctl/audit.h \
+	myelinctl/audit_export.c \
+	myelinctl/audit_verify.c \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
@@ -12,12 +18,14 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/drain.c \
 	myelinctl/ctl.h \
 	myelinctl/doctor.c \
+	myelinctl/dry.c myelinctl/dry.h \
 	myelinctl/escape.c myelinctl/escape.h \
 	myelinctl/explain.c \
 	myelinctl/feed.c myelinctl/feed.h \
 	myelinctl/follow.c myelinctl/follow.h \
 	myelinctl/host.c myelinctl/host.h \
 	myelinctl/judge.c \
+	myelinctl/keys.c \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/mark.c myelinctl/mark.h \
@@ -25,16 +33,25 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/mcp_answer.c \
 	myelinctl/mcp_headers.c \
 	myelinctl/mcp_post.c \
+	myelinctl/notify.c myelinctl/notify.h \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
+	myelinctl/screen.c myelinctl/screen.h \
 	myelinctl/secrets.c \
 	myelinctl/shell.c \
 	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/suggest.c \
 	myelinctl/term.c myelinctl/term.h \
 	myelinctl/tar.c myelinctl/tar.h \
+	myelinctl/tty.c myelinctl/tty.h \
 	myelinctl/unpack.c myelinctl/unpack.h \
+	myelinctl/watch.c myelinctl/watch.h \
+	myelinctl/watch_items.c \
+	myelinctl/watch_jobs.c \
+	myelinctl/watch_keys.c \
+	myelinctl/watch_screen.c \
 	myelinctl/words.c myelinctl/words.h
 myelinctl_libmyelinctl_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBMD_CFLAGS) $(SQLITE_CFLAGS)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,7 +74,11 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_PRESET = 'P', LONG_EXPIRES = 'X', LONG_STOP = 'Z',
-	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E' };
+	LONG_OLDER = 'O', LONG_DRY = 'D', LONG_EXPLAIN = 'E', LONG_ALL = 'A',
+	LONG_REMEMBERED = 'R', LONG_FOR_SESSION = 'F', LONG_REASON = 'G',
+	LONG_YES = 'Y', LONG_EXEC = 'x', LONG_DIGEST = 'd', LONG_SINCE = '1',
+	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4',
+	LONG_OVERLAP = 'V' };
 
 struct option_row {
 	int		 letter;
@@ -235,12 +240,6 @@ set_most(struct options *o, const char *value)
 }
 
 static int
-set_expires(struct options *o, const char *value)
-{
-	return (number(o, "--expires", value, &o->expires));
-}
-
-static int
 set_stop(struct options *o, const char *value)
 {
 	(void)value;
@@ -250,7 +249,8 @@ set_stop(struct options *o, const char *value)
 
 /* A number of seconds, or of minutes, hours or days: 30d. */
 static int
-set_older_than(struct options *o, const char *value)
+seconds(struct options *o, const char *option, const char *value,
+    int64_t *to)
 {
 	static const struct { char letter; uint32_t seconds; } units[] = {
 		{ 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 },
@@ -269,11 +269,45 @@ set_older_than(struct options *o, const char *value)
 		    (*end != '\0' && end[1] != '\0') ||
 		    n > UINT32_MAX / units[i].seconds)
 			break;
-		o->older_than = (int64_t)n * units[i].seconds;
+		*to = (int64_t)n * units[i].seconds;
 		return (0);
 	}
-	return (usage_error(o, "--older-than %s: not a time like 7d, 12h or "
-	    "90s", value));
+	return (usage_error(o, "%s %s: not a time like 7d, 12h or 90s",
+	    option, value));
+}
+
+static int
+some_seconds(struct options *o, const char *option, const char *value,
+    uint32_t *to)
+{
+	int64_t n;
+	int r;
+
+	if ((r = seconds(o, option, value, &n)) != 0)
+		return (r);
+	if (n == 0)
+		return (usage_error(o, "%s %s: not a time above 0", option,
+		    value));
+	*to = (uint32_t)n;
+	return (0);
+}
+
+static int
+set_older_than(struct options *o, const char *value)
+{
+	return (seconds(o, "--older-than", value, &o->older_than));
+}
+
+static int
+set_expires(struct options *o, const char *value)
+{
+	return (some_seconds(o, "--expires", value, &o->expires));
+}
+
+static int
+set_overlap(struct options *o, const char *value)
+{
+	return (some_seconds(o, "--overlap", value, &o->overlap));
 }
 
 static int
@@ -299,6 +333,90 @@ set_library(struct options *o, const char *value)
 	return (0);
 }
 
+static int
+set_since(struct options *o, const char *value)
+{
+	o->since = value;
+	return (0);
+}
+
+static int
+set_until(struct options *o, const char *value)
+{
+	o->until = value;
+	return (0);
+}
+
+static int
+set_anchor(struct options *o, const char *value)
+{
+	if (o->nanchor == NITEMS(o->anchor))
+		return (usage_error(o, "--anchor: more than %zu; --anchors "
+		    "reads any number", NITEMS(o->anchor)));
+	o->anchor[o->nanchor++] = value;
+	return (0);
+}
+
+static int
+set_anchors(struct options *o, const char *value)
+{
+	o->anchors = value;
+	return (0);
+}
+
+static int
+set_all(struct options *o, const char *value)
+{
+	(void)value;
+	o->all = 1;
+	return (0);
+}
+
+static int
+set_remembered(struct options *o, const char *value)
+{
+	(void)value;
+	o->remembered = 1;
+	return (0);
+}
+
+static int
+set_for_session(struct options *o, const char *value)
+{
+	(void)value;
+	o->for_session = 1;
+	return (0);
+}
+
+static int
+set_reason(struct options *o, const char *value)
+{
+	o->reason = value;
+	return (0);
+}
+
+static int
+set_yes(struct options *o, const char *value)
+{
+	(void)value;
+	o->yes = 1;
+	return (0);
+}
+
+static int
+set_exec(struct options *o, const char *value)
+{
+	o->exec = value;
+	return (0);
+}
+
+static int
+set_digest(struct options *o, const char *value)
+{
+	o->digest = value;
+	return (0);
+}
+
 static const struct option_row option_rows[] = {
 	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
@@ -316,8 +434,10 @@ static const struct option_row option_rows[] = {
 	    "after so long", set_timeout },
 	{ LONG_STOP, 0, "stop", NULL, "take calls again", set_stop },
 	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
-	{ LONG_EXPIRES, 0, "expires", "SECONDS", "end the session after so "
-	    "long", set_expires },
+	{ LONG_EXPIRES, 0, "expires", "TIME", "end the session or key after so "
+	    "long, like 8h", set_expires },
+	{ LONG_OVERLAP, 0, "overlap", "TIME", "let the token before go on for "
+	    "so long, like 1h", set_overlap },
 	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
 	    "like 7d; the default is the limit transcripts", set_older_than },
 	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
@@ -330,16 +450,36 @@ static const struct option_row option_rows[] = {
 	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
 	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
 	    set_recursive },
+	{ LONG_SINCE, 0, "since", "WHEN", "from this record, or time, on",
+	    set_since },
+	{ LONG_UNTIL, 0, "until", "WHEN", "up to this record, or time",
+	    set_until },
+	{ LONG_ANCHOR, 0, "anchor", "N:HASH", "record N must have this hash",
+	    set_anchor },
+	{ LONG_ANCHORS, 0, "anchors", "FILE", "the same of all anchors in "
+	    "the journal's lines", set_anchors },
+	{ LONG_ALL, 0, "all", NULL, "also those that were decided", set_all },
+	{ LONG_REMEMBERED, 0, "remembered", NULL, "those that hold for the "
+	    "rest of a session", set_remembered },
+	{ LONG_FOR_SESSION, 0, "session", NULL, "also the very same again, "
+	    "in this session", set_for_session },
+	{ LONG_REASON, 0, "reason", "WORDS", "why, for the one who asked",
+	    set_reason },
+	{ LONG_YES, 0, "yes", NULL, "a long one was read", set_yes },
+	{ LONG_DIGEST, 0, "digest", "HEX", "only if it is the one with this "
+	    "digest", set_digest },
+	{ LONG_EXEC, 0, "exec", "PROGRAM", "hand each new approval to this "
+	    "program, as JSON", set_exec },
 };
 
 /* The letters stand for rows of option_rows. */
 static const struct command commands[] = {
-	{ "run", "swCepPT", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	{ "run", "swCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
 	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sojwCepPTS", 0, EXIT_FAILED,
+	{ "call", "sojwCepPTSD", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
 	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
@@ -365,8 +505,19 @@ static const struct command commands[] = {
 	{ "secrets", "sj", 0, EXIT_FAILED, "[list | add NAME | delete NAME]",
 	    "register values that output must not show (operators)",
 	    cmd_secrets },
-	{ "audit", "sjnf", 0, EXIT_FAILED, "verify [DIR] | tail", "check or "
-	    "read the audit log (operators)", cmd_audit },
+	{ "keys", "sjXV", 0, EXIT_FAILED,
+	    "[list | add NAME | rotate KEY | revoke KEY]", "keys of clients "
+	    "that come over TCP (operators)", cmd_keys },
+	{ "approvals", "sjnARx", 0, EXIT_FAILED, "[show ID | revoke ID | "
+	    "watch [argument ...] | suggest]", "what waits for a decision "
+	    "(operators)", cmd_approvals },
+	{ "approve", "sjFGYd", 0, EXIT_FAILED, "ID", "show what waits, and "
+	    "allow it (operators)", cmd_approve },
+	{ "reject", "sjGd", 0, EXIT_FAILED, "ID", "reject what waits "
+	    "(operators)", cmd_reject },
+	{ "audit", "sjnf1234", 0, EXIT_FAILED,
+	    "verify [DIR | FILE ...] | tail | export [FILE]",
+	    "check, read or copy the audit log (operators)", cmd_audit },
 	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
 	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
@@ -547,6 +698,8 @@ main(int argc, char **argv)
 
 	hold_stdio();
 	signal(SIGPIPE, SIG_IGN);
+	/* Which characters the terminal knows; nothing else of the locale. */
+	(void)setlocale(LC_CTYPE, "");
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return (cmd_version(&o, 0, NULL));
 	switch (read_options(&o, "so", 1, argc, argv)) {

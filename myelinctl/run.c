@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "dry.h"
 #include "run.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
@@ -40,8 +41,11 @@ static const struct ending {
 	{ "invalid_arguments", EXIT_MYELIN, NULL, NULL },
 	{ "denied_by_policy", EXIT_MYELIN, NULL,
 	    "myelinctl whoami shows what you may do" },
-	{ "approval_rejected", EXIT_MYELIN, NULL, NULL },
-	{ "approval_expired", EXIT_MYELIN, NULL, NULL },
+	{ "approval_rejected", EXIT_NOT_ALLOWED, "an operator rejected the "
+	    "call", NULL },
+	{ "approval_expired", EXIT_NOT_ALLOWED, "no operator allowed it",
+	    "run it again when one is there" },
+	{ "policy_changed", EXIT_MYELIN, NULL, NULL },
 	{ "interrupted", EXIT_MYELIN, "interrupted: a part of Myelin was "
 	    "restarted", "run it again; the service's log says more" },
 	{ "neuron_lost", EXIT_MYELIN, "the neuron was lost", "run it again; "
@@ -123,9 +127,14 @@ failed_status(const struct options *o, const char *program,
 	const struct ending *ending = ending_find(reason);
 	const char *message;
 	int status = ending == NULL ? EXIT_MYELIN : ending->status;
+	static const char denied[] = "denied: ";
 
 	message = json_string_value(json_object_get(
 	    json_object_get(f->finished, "error"), "message"));
+	/* Our own words say that already. */
+	if (status == EXIT_NOT_ALLOWED && message != NULL &&
+	    strncmp(message, denied, sizeof(denied) - 1) == 0)
+		message += sizeof(denied) - 1;
 	if (strcmp(reason, "signalled") == 0)
 		return (own_status(f->finished));
 	if (strcmp(reason, "exec_failed") == 0)
@@ -139,7 +148,7 @@ failed_status(const struct options *o, const char *program,
 		complain("the call failed: %s", reason);
 	if (ending != NULL && ending->next != NULL)
 		advise("%s", ending->next);
-	else if (status == EXIT_MYELIN)
+	else if (status == EXIT_MYELIN || status == EXIT_NOT_ALLOWED)
 		advise("myelinctl call show %s tells all of it", f->call);
 	return (status == STATUS_OWN ? own_status(f->finished) : status);
 }
@@ -241,6 +250,10 @@ cmd_run(struct options *o, int argc, char **argv)
 	if (feed_init(&feed, f.socket) == -1 ||
 	    (body = request(o, argc, argv, &feed)) == NULL)
 		goto out;
+	if (o->dry_run) {
+		status = dry_run(o, "/v1/calls", body);
+		goto out;
+	}
 	follow_call(&f, "/v1/calls", body);
 	/* "body" is set lower than by default: the file goes in pieces. */
 	if (f.response != NULL && f.response->status == 413 &&

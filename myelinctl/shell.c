@@ -8,6 +8,7 @@
 #include "api.h"
 #include "run.h"
 #include "term.h"
+#include "tty.h"
 
 static char bash[] = "/bin/bash";
 
@@ -76,7 +77,7 @@ cmd_shell(struct options *o, int argc, char **argv)
 	feed.typed = term_typed;
 	feed.typed_arg = &term;
 	follow_call(&f, target, body);
-	term_restore();
+	tty_restore();
 	status = run_status(o, argv[0], &f);
 out:
 	json_decref(body);

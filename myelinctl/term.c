@@ -1,52 +1,24 @@
 /*
- * Raw mode, window size.
+ * Window size, and what was typed.
  */
-#include <sys/ioctl.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "ctl.h"
 #include "limits.h"
 #include "term.h"
+#include "tty.h"
 
 #define HELP								\
 	"\r\nAt the beginning of a line: ~. leaves, and ends the call; "	\
 	"~~ is one tilde; ~? is this.\r\n"
 
-static struct termios before;
-static volatile sig_atomic_t raw;	/* before is to be set again */
 static volatile sig_atomic_t winch;	/* the size may be another */
 static volatile sig_atomic_t continued;	/* somebody else had the terminal */
-
-/* ---- modes ---- */
-
-/*
- * No character has a meaning to this terminal: ^C is passed on, and is not
- * a signal here; output stands as the program's own terminal made it.
- */
-static void
-set_raw(void)
-{
-	struct termios t = before;
-
-	cfmakeraw(&t);
-	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0)
-		raw = 1;
-}
-
-void
-term_restore(void)
-{
-	if (!raw)
-		return;
-	raw = 0;
-	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
-}
 
 /* ---- signals ---- */
 
@@ -58,28 +30,12 @@ on_change(int signo)
 	winch = 1;
 }
 
-/* A fault of ours: tcsetattr(3) may be called from here. */
-static void
-on_fault(int signo)
-{
-	if (raw)
-		(void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
-	(void)raise(signo);
-}
-
 static void
 catch_signals(void)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-	    SIGABRT, SIGALRM, SIGUSR1, SIGUSR2 };
-	struct sigaction fault = { .sa_handler = on_fault,
-	    .sa_flags = (int)SA_RESETHAND };
 	struct sigaction change = { .sa_handler = on_change,
 	    .sa_flags = SA_RESTART };
-	size_t i;
 
-	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigaction(faults[i], &fault, NULL);
 	sigaction(SIGWINCH, &change, NULL);
 	sigaction(SIGCONT, &change, NULL);
 	/* Only others could send it, and stopped we would leave it raw. */
@@ -99,11 +55,9 @@ side(unsigned short have, unsigned short unsaid)
 static void
 get_size(unsigned short *rows, unsigned short *cols)
 {
-	struct winsize ws = { 0 };
-
-	(void)ioctl(STDIN_FILENO, TIOCGWINSZ, &ws);
-	*rows = side(ws.ws_row, 24);
-	*cols = side(ws.ws_col, 80);
+	tty_size(rows, cols);
+	*rows = side(*rows, 24);
+	*cols = side(*cols, 80);
 }
 
 static int
@@ -153,8 +107,7 @@ term_init(struct term *t, const char *socket)
 	memset(t, 0, offsetof(struct term, conn));
 	t->connected = 0;
 	t->socket = socket;
-	if (tcgetattr(STDIN_FILENO, &before) == -1 ||
-	    isatty(STDOUT_FILENO) == 0) {
+	if (tty_init(NULL, NULL) == -1) {
 		complain("shell: standard %s is not a terminal",
 		    isatty(STDIN_FILENO) ? "output" : "input");
 		advise("myelinctl run passes pipes and files on; over ssh, "
@@ -163,7 +116,6 @@ term_init(struct term *t, const char *socket)
 	}
 	get_size(&t->rows, &t->cols);
 	catch_signals();
-	(void)atexit(term_restore);
 	return (0);
 }
 
@@ -193,14 +145,14 @@ term_start(struct term *t, const char *call)
 		return;
 	t->started = 1;
 	snprintf(t->target, sizeof(t->target), "/v1/calls/%s/resize", call);
-	set_raw();
+	tty_set(TTY_RAW);
 	winch = 1;	/* it may have changed since the request */
 }
 
 void
 term_free(struct term *t)
 {
-	term_restore();
+	tty_restore();
 	hang_up(t);
 }
 
@@ -219,8 +171,8 @@ term_typed(void *arg, const char *p, size_t len, char *out)
 void
 term_poll(struct term *t, struct pollfd *pfd)
 {
-	if (continued && raw)
-		set_raw();
+	if (continued && tty_is_set())
+		tty_set(TTY_RAW);
 	continued = 0;
 	if (winch && t->started && !t->connected) {
 		winch = 0;

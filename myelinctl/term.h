@@ -32,8 +32,6 @@ int	term_init(struct term *, const char *socket);
 json_t	*term_member(const struct term *);
 /* The call runs: the terminal is its own now. */
 void	term_start(struct term *, const char *call);
-/* As it was; may come at any time and more than once. */
-void	term_restore(void);
 void	term_free(struct term *);
 
 /* What was typed: for struct feed.  Returns how many bytes of out go on. */

@@ -2,12 +2,16 @@
  * Words for a person.
  */
 #include <err.h>
+#include <langinfo.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "ctl.h"
+#include "visible.h"
+#include "without.h"
 #include "words.h"
 
 /* ---- safe text ---- */
@@ -48,8 +52,25 @@ drives(uint32_t c)
 	    (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f));
 }
 
-char *
-words_escape(const char *text, size_t len)
+/* Seen for what it is, and nothing over it, below it or in its place. */
+static int
+hides(uint32_t c)
+{
+	static int utf8 = -1;
+	int columns;
+
+	if (c < 0x80)
+		return (0);
+	if (visible_hides(c))
+		return (1);
+	if (utf8 == -1)
+		utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	columns = utf8 ? wcwidth((wchar_t)c) : 0;
+	return (columns < 1 || columns > 2);
+}
+
+static char *
+escaped(const char *text, size_t len, int plain)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	char *out, *w;
@@ -63,13 +84,16 @@ words_escape(const char *text, size_t len)
 		if ((n = character(p, len, &c)) == 0) {
 			n = 1;
 			w += sprintf(w, "\\x%02x", p[0]);
+		} else if (WITHOUT(terminal_escapes)) {
+			memcpy(w, p, n);
+			w += n;
 		} else if (c == '\n')
 			w += sprintf(w, "\\n");
 		else if (c == '\t')
 			w += sprintf(w, "\\t");
 		else if (c < 0x80 && drives(c))
 			w += sprintf(w, "\\x%02x", c);
-		else if (drives(c))
+		else if (drives(c) || (plain && hides(c)))
 			w += sprintf(w, "\\u{%x}", c);
 		else {
 			memcpy(w, p, n);
@@ -78,6 +102,29 @@ words_escape(const char *text, size_t len)
 	}
 	*w = '\0';
 	return (out);
+}
+
+char *
+words_escape(const char *text, size_t len)
+{
+	return (escaped(text, len, 0));
+}
+
+char *
+words_plain(const char *text, size_t len)
+{
+	return (escaped(text, len, 1));
+}
+
+size_t
+words_columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += (unsigned char)*text < 0x80 ? 1 :
+		    ((unsigned char)*text & 0xc0) != 0x80 ? 2 : 0;
+	return (n);
 }
 
 void

@@ -17,6 +17,19 @@ void	words_put(FILE *, const char *, size_t);
 /* The same into fresh memory; never NULL. */
 char	*words_escape(const char *, size_t);
 
+/*
+ * The same for somebody who is to decide on the text: also what can't be seen,
+ * what stands over another character, and what this locale's terminal can't
+ * show.  Of what is left every character takes one column or two.
+ */
+char	*words_plain(const char *, size_t);
+
+/*
+ * Columns that a terminal gives to a text, at most: what is not ASCII counts
+ * two, since not every terminal agrees which has one.
+ */
+size_t	words_columns(const char *);
+
 struct column {
 	const char	*title;
 	const char	*path;		/* "calls.used": a member of a member */

@@ -26,6 +26,7 @@ neurond_libneurond_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 # The spawner and what it becomes.
 neurond_libnative_a_SOURCES = \
 	neurond/helper_main.c neurond/helper_main.h \
+	neurond/init/hook.c neurond/init/hook.h \
 	neurond/init/init.c neurond/init/init.h \
 	neurond/init/pty.c neurond/init/pty.h \
 	neurond/init/run.c neurond/init/run.h \

@@ -48,6 +48,34 @@ copy(int to, int from)
 	return (0);
 }
 
+static int
+write_all(int fd, const char *p, size_t size)
+{
+	ssize_t n;
+
+	for (; size > 0; p += n, size -= (size_t)n) {
+		if ((n = write(fd, p, size)) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+program_of_bytes(const void *bytes, size_t size, const char *name)
+{
+	int fd, saved;
+
+	if ((fd = new_memfd(name)) == -1)
+		return (-1);
+	if (write_all(fd, bytes, size) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+		return (fd);
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return (-1);
+}
+
 int
 program_memfd(int file, const char *name)
 {

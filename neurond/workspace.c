@@ -62,6 +62,8 @@ owner_refused(const struct cf_principal *p, const struct owner *o)
 		return ("can't belong to root");
 	switch (p->owner) {
 	case OWNER_PEER:
+		if (p->who == WHO_KEY)
+			return ("needs an owner that the key's line names");
 		if (p->who == WHO_USER ? o->uid != p->id :
 		    !in_group(o, p->id))
 			return ("belongs to somebody whom the principal's "

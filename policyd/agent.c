@@ -8,6 +8,8 @@
 
 #include "agent.h"
 #include "api.h"
+#include "asked.h"
+#include "auth.h"
 #include "call.h"
 #include "drain.h"
 #include "named.h"
@@ -27,6 +29,7 @@ static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
 static int	on_stop(void *, struct imsg *);
 static int	on_transcript(void *, struct imsg *);
+static int	on_shown(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -45,6 +48,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_OPEN_NAMED,	named_on_open },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
+	{ MSG_SHOWN,		on_shown },
+	{ MSG_AUTH,		auth_on_auth },
 };
 
 const struct channel_ops agent_ops = {
@@ -60,20 +65,6 @@ agent_dead(void *arg, const char *reason)
 	api_lost(arg);
 	proc_channel_lost(CH_AGENT);
 }
-
-/* What ASK and ASK_ONCE begin with. */
-struct asked {
-	uint32_t	 request;
-	uint64_t	 handle;
-	uint32_t	 timeout;
-	uint8_t		 in;
-	uint8_t		 flags;
-	char		 session[ID_SIZE];	/* ASK's */
-	struct wanted	 wanted;		/* ASK_ONCE's */
-	char		 tool[NAME_BYTES_MAX];
-	int		 keyed;
-	const char	*bad;		/* the string that was too long */
-};
 
 static void
 get_field(struct imsg *m, char *dst, size_t size, const char *name,
@@ -97,11 +88,8 @@ get_asked(struct imsg *m, struct asked *a)
 static void
 get_tool(struct imsg *m, struct asked *a)
 {
-	size_t len;
-
 	get_field(m, a->tool, sizeof(a->tool), "tool", &a->bad);
-	(void)imsg_get_bytes(m, &len);
-	a->keyed = len != 0;
+	get_field(m, a->key, sizeof(a->key), "idempotency_key", &a->bad);
 }
 
 static int
@@ -141,17 +129,14 @@ claim_fds(struct imsg *m, const struct asked *a, struct call *c)
 	return (pipe == (a->in == STDIN_STREAM) ? 0 : -1);
 }
 
-/* What is the same for both: keys, the tool, the time. */
+/* What is the same for both: the tool, the time. */
 static int
 ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 {
 	const struct limits *limits;
 	const struct tool *tool;
 
-	if (a->keyed || (a->flags & ASK_F_DRY_RUN) != 0)
-		return (refuse(r, 501, "not_built", "idempotency_key and "
-		    "dry_run are not built in this version"));
-	if ((a->flags & ~ASK_F_PTY) != 0)
+	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN)) != 0)
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
 		return (drain_refuse(r));
@@ -169,6 +154,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	    conf_profile(c->build->profile);
 	c->limits = *limits;
 	c->pty = (a->flags & ASK_F_PTY) != 0;
+	c->dry_run = (a->flags & ASK_F_DRY_RUN) != 0;
 	if (c->pty && limits->v[LIMIT_PTY] == 0)
 		return (refuse(r, 403, "forbidden", "pty: the profile says "
 		    "\"pty no\": no call in its neurons has a terminal"));
@@ -211,6 +197,7 @@ ask_in_session(struct api *api, struct call *c, const struct asked *a,
 {
 	const struct cf_principal *line;
 	struct peer *peer;
+	int same;
 
 	if ((peer = api_peer(api, a->handle, r)) == NULL)
 		return (-1);
@@ -220,6 +207,8 @@ ask_in_session(struct api *api, struct call *c, const struct asked *a,
 	if (decide_line(&peer->ids, &line, r) == -1 ||
 	    (c->session = own_session(peer, a->session, r)) == NULL)
 		return (-1);
+	if ((same = idempotent_look(c, a, r)) != 0)
+		return (same);
 	strlcpy(c->own, line->preset, sizeof(c->own));
 	strlcpy(c->preset, c->session->build.preset, sizeof(c->preset));
 	return (ask_checks(c, a, r));
@@ -231,6 +220,7 @@ ask_alone(struct api *api, struct call *c, const struct asked *a,
 {
 	const struct cf_principal *line;
 	struct peer *peer;
+	int same;
 
 	if ((peer = api_peer(api, a->handle, r)) == NULL)
 		return (-1);
@@ -239,12 +229,46 @@ ask_alone(struct api *api, struct call *c, const struct asked *a,
 		return (refuse_long(r, a->bad));
 	if ((c->build = calloc(1, sizeof(*c->build))) == NULL)
 		fatal("call");
-	if (decide_line(&peer->ids, &line, r) == -1 ||
-	    decide_build(line, &peer->ids, &a->wanted, c->build, r) == -1)
+	if (decide_line(&peer->ids, &line, r) == -1)
+		return (-1);
+	if ((same = idempotent_look(c, a, r)) != 0)
+		return (same);
+	if (decide_build(line, &peer->ids, &a->wanted, c->build, r) == -1)
 		return (-1);
 	strlcpy(c->own, c->build->own, sizeof(c->own));
 	strlcpy(c->preset, c->build->preset, sizeof(c->preset));
 	return (ask_checks(c, a, r));
+}
+
+/*
+ * What the audit log is to have of the arguments of the ASK that comes next.
+ * It is apid's word, as the digest is ours: nothing is decided by it.
+ */
+static struct {
+	uint32_t	 request;
+	uint8_t		 cut;
+	char		 text[SHOWN_MOST + 1];
+} shown;
+
+static int
+on_shown(void *arg, struct imsg *m)
+{
+	(void)arg;
+	shown.request = imsg_get_u32(m);
+	shown.cut = imsg_get_u8(m);
+	get_words(m, shown.text, sizeof(shown.text));
+	return (imsg_end(m) == -1 || shown.cut > 1 ? -1 : 0);
+}
+
+static void
+ask_shown(struct call *c, uint32_t request)
+{
+	if (shown.request == request && shown.text[0] != '\0') {
+		if ((c->shown = strdup(shown.text)) == NULL)
+			fatal("call");
+		c->shown_cut = shown.cut;
+	}
+	shown.text[0] = '\0';
 }
 
 static int
@@ -259,16 +283,23 @@ ask(struct api *api, struct imsg *m, const struct asked *a,
 	c->in = a->in;
 	c->to = reply_to(api, a->request);
 	c->handle = a->handle;
+	ask_shown(c, a->request);
 	if (claim_fds(m, a, c) == -1) {
 		call_free(c);
 		return (-1);
 	}
 	strlcpy(c->row.tool, a->tool, sizeof(c->row.tool));
-	if (checks(api, c, a, &r) == -1) {
+	switch (checks(api, c, a, &r)) {
+	case -1:
 		call_refuse(c, &r);
-		return (0);
+		break;
+	case 0:
+		call_ask(c);
+		break;
+	default:	/* another call, which its asker is told of */
+		call_free(c);
+		break;
 	}
-	call_ask(c);
 	return (0);
 }
 

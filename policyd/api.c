@@ -65,8 +65,8 @@ api_plumb(struct api *api, int fd, struct event_base *base)
 	secrets_tell(api);
 }
 
-static void
-peer_free(struct api *api, struct peer *peer)
+void
+api_peer_free(struct api *api, struct peer *peer)
 {
 	RB_REMOVE(peer_tree, &api->peers, peer);
 	api->npeers--;
@@ -80,7 +80,7 @@ api_lost(struct api *api)
 	struct peer *peer, *next;
 
 	RB_FOREACH_SAFE(peer, peer_tree, &api->peers, next)
-		peer_free(api, peer);
+		api_peer_free(api, peer);
 	if (api->channel != NULL)
 		channel_free(api->channel);
 	api->channel = NULL;
@@ -101,6 +101,17 @@ api_peer(struct api *api, uint64_t handle, struct refusal *r)
 		refuse(r, 403, "forbidden", "this connection has no identity "
 		    "here (any more); connect again");
 	return (peer);
+}
+
+struct peer *
+api_peer_of_key(struct api *api, const char *key)
+{
+	struct peer *peer;
+
+	RB_FOREACH(peer, peer_tree, &api->peers)
+		if (strcmp(peer->key, key) == 0)
+			return (peer);
+	return (NULL);
 }
 
 struct reply_to
@@ -207,8 +218,9 @@ peer_known(const struct api *api, const struct peer_ids *ids)
 	return (known);
 }
 
-static int
-peer_add(struct api *api, uint32_t connection, const struct peer_ids *ids)
+void
+api_peer_add(struct api *api, uint32_t connection, const struct peer_ids *ids,
+    const char *key)
 {
 	struct peer *peer;
 	struct imsg *m;
@@ -217,6 +229,8 @@ peer_add(struct api *api, uint32_t connection, const struct peer_ids *ids)
 	    (peer->ident = ident_get(ids->uid)) == NULL)
 		fatal("peer");
 	peer->ids = *ids;
+	peer->connection = connection;
+	strlcpy(peer->key, key, sizeof(peer->key));
 	peer_who(ids, peer->who, sizeof(peer->who));
 	do
 		peer->handle = id_random64();
@@ -229,7 +243,6 @@ peer_add(struct api *api, uint32_t connection, const struct peer_ids *ids)
 	imsg_put_u32(m, (uint32_t)ids->uid);
 	imsg_put_str(m, peer->who);
 	channel_send(api->channel, m);
-	return (0);
 }
 
 int
@@ -262,7 +275,8 @@ api_on_peer(void *arg, struct imsg *m)
 		peer_no(api, connection, who, missing);
 		return (0);
 	}
-	return (peer_add(api, connection, &ids));
+	api_peer_add(api, connection, &ids, "");
+	return (0);
 }
 
 int
@@ -277,6 +291,6 @@ api_on_peer_gone(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1)
 		return (-1);
 	if ((peer = api_peer(api, handle, &r)) != NULL)
-		peer_free(api, peer);
+		api_peer_free(api, peer);
 	return (0);
 }

@@ -11,12 +11,14 @@
 #include <sys/tree.h>
 
 #include "budget.h"
+#include "ids.h"
 #include "imsg.h"
 #include "peer.h"
 #include "util.h"
 
-#define PEER_WHO	24	/* "uid:4294967295" and its NUL */
-#define PEERS_MAX	8192	/* the most that "connections" can say */
+#define PEER_WHO	(NAME_BYTES_MAX + 4) /* "key:NAME" and its NUL */
+/* The most that "connections" can say, of each socket. */
+#define PEERS_MAX	(LISTENS_MAX * 8192)
 
 struct event_base;
 
@@ -26,6 +28,8 @@ struct peer {
 	struct peer_ids	 ids;
 	struct ident	*ident;
 	char		 who[PEER_WHO];
+	uint32_t	 connection;
+	char		 key[ID_SIZE];	/* whose token it came with, or "" */
 };
 RB_HEAD(peer_tree, peer);
 
@@ -54,6 +58,13 @@ void	api_lost(struct api *);
 
 /* The peer of a handle, or NULL and a refusal. */
 struct peer *api_peer(struct api *, uint64_t handle, struct refusal *);
+
+/* Lets somebody in, with PEER_OK.  key: the id of his, or "". */
+void	api_peer_add(struct api *, uint32_t connection,
+	    const struct peer_ids *, const char *key);
+void	api_peer_free(struct api *, struct peer *);
+/* Somebody who came with that key, or NULL. */
+struct peer *api_peer_of_key(struct api *, const char *key);
 
 struct reply_to reply_to(struct api *, uint32_t request);
 /* 1 if the asker can still be answered. */

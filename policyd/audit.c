@@ -1,5 +1,7 @@
 /* The audit log's writing end. */
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <sha2.h>
 
 #include "audit.h"
+#include "audit_files.h"
 #include "redact.h"
 #include "secrets.h"
 #include "without.h"
@@ -24,6 +27,14 @@ static unsigned		 gaps;
 static char		*pending;
 static size_t		 pending_len, pending_cap;
 static char		 line[AUDIT_LINE_MAX];
+static int		 weighs;
+static uint64_t		 rotate_from;	/* bytes; after a failure */
+
+/* What is worth an anchor at once, by how its events begin. */
+static const char *const weighty[] = {
+	"approval.", "audit.", "config.", "key.", "secret.", "service.",
+	"session.killed",
+};
 
 static int	audit_set_aside(int, int, const struct audit_found *,
 		    char[SHA_HEX]);
@@ -91,15 +102,33 @@ audit_gap(int fd, int dirfd, const struct audit_mark *mark,
 	return (0);
 }
 
+static void
+audit_rotated(uint64_t last)
+{
+	char name[AUDIT_FILE_NAME];
+
+	audit_files_name(last, name);
+	audit_append(AUDIT_ROTATED, json_pack("{s:s}", "before", name));
+}
+
 int
 audit_open(int fd, int dirfd, const struct audit_mark *mark)
 {
 	struct audit_found found;
 
 	audit_close();
-	if (audit_examine(fd, mark, &found) == -1) {
+	if (audit_files_open(dirfd) == -1 ||
+	    audit_examine(fd, mark, &found) == -1) {
 		log_warn("audit.jsonl");
 		return (-1);
+	}
+	/* A death just after a new file was begun. */
+	if (found.verdict == AUDIT_CUT && found.size == 0 &&
+	    audit_files_ends(mark)) {
+		audit_fd = fd;
+		head = *mark;
+		audit_rotated(mark->sequence);
+		return (0);
 	}
 	audit_fd = fd;
 	audit_size = found.good;
@@ -122,6 +151,9 @@ audit_close(void)
 	pending = NULL;
 	pending_len = pending_cap = 0;
 	gaps = 0;
+	weighs = 0;
+	rotate_from = 0;
+	audit_files_close();
 }
 
 static int
@@ -158,7 +190,7 @@ audit_clean(json_t *members)
 	void *next;
 
 	json_object_foreach_safe(members, next, name, v) {
-		if (!json_is_string(v))
+		if (!json_is_string(v) || WITHOUT(audit_clean))
 			continue;
 		if ((text = strdup(json_string_value(v))) == NULL)
 			fatal("audit");
@@ -209,7 +241,7 @@ void
 audit_append(const char *event, json_t *members)
 {
 	struct audit_mark mark = head;
-	size_t len;
+	size_t i, len;
 
 	audit_clean(members);
 	len = audit_format(event, members, &mark);
@@ -225,6 +257,17 @@ audit_append(const char *event, json_t *members)
 		fatalx("audit: %zu bytes of records can not be written",
 		    pending_len);
 	head = mark;
+	for (i = 0; i < sizeof(weighty) / sizeof(weighty[0]); i++)
+		weighs |= strncmp(event, weighty[i], strlen(weighty[i])) == 0;
+}
+
+int
+audit_weighs(void)
+{
+	int since = weighs;
+
+	weighs = 0;
+	return (since);
 }
 
 int
@@ -275,29 +318,84 @@ audit_gaps(void)
 }
 
 int
-audit_read(uint64_t after, unsigned most, json_t *lines, uint64_t *next)
+audit_rotate(uint64_t size)
+{
+	int fd;
+
+	if ((uint64_t)audit_size < size || (uint64_t)audit_size < rotate_from ||
+	    pending_len > 0)
+		return (0);
+	if ((fd = audit_files_next(head.sequence)) == -1) {
+		log_warn("audit.jsonl: no new file can be begun; this one is "
+		    "written on");
+		rotate_from = (uint64_t)audit_size + size / 4;
+		return (0);
+	}
+	close(audit_fd);
+	audit_fd = fd;
+	audit_size = 0;
+	rotate_from = 0;
+	audit_rotated(head.sequence);
+	log_info("audit.jsonl: a new file, from record %llu on",
+	    (unsigned long long)head.sequence);
+	return (1);
+}
+
+/* ---- reading ---- */
+
+struct page {
+	json_t		*lines;
+	unsigned	 most;
+	size_t		 bytes;
+	uint64_t	 after;		/* the last one that is on it */
+};
+
+/* 0 at the file's end, 1 where the page is full, -1 with errno. */
+static int
+page_read(struct page *page, int fd, off_t size)
 {
 	static char buf[AUDIT_LINE_MAX + 1];
-	size_t bytes = 0;
-	ssize_t len = 0;
+	ssize_t len;
 	off_t at;
+
+	if ((at = audit_seek(fd, size, page->after + 1)) == -1)
+		return (-1);
+	for (; at < size; at += len + 1) {
+		if ((len = audit_line(fd, at, buf)) <= 0)
+			return ((int)len);
+		if (json_array_size(page->lines) >= page->most ||
+		    page->bytes > READ_BYTES_MAX)
+			return (1);
+		if (json_array_append_new(page->lines, json_text(buf)) == -1)
+			return (-1);
+		page->bytes += (size_t)len;
+		page->after = audit_line_sequence(buf);
+	}
+	return (0);
+}
+
+int
+audit_read(uint64_t after, unsigned most, json_t *lines, uint64_t *next)
+{
+	struct page page = { .lines = lines, .most = most, .after = after };
+	struct stat st;
+	uint64_t last;
+	int fd, r = 0;
 
 	*next = 0;
 	if (audit_flush() == -1)
 		log_warn("audit.jsonl");
-	if ((at = audit_seek(audit_fd, audit_size, after + 1)) == -1)
-		return (-1);
-	for (; at < audit_size; at += len + 1) {
-		if ((len = audit_line(audit_fd, at, buf)) <= 0)
-			return ((int)len);
-		if (json_array_size(lines) >= most || bytes > READ_BYTES_MAX) {
-			*next = after;
-			return (0);
-		}
-		if (json_array_append_new(lines, json_text(buf)) == -1)
-			return (-1);
-		bytes += (size_t)len;
-		after = audit_line_sequence(buf);
+	while (r == 0 && (fd = audit_files_find(page.after + 1, &last)) != -1) {
+		r = fstat(fd, &st) == -1 ? -1 : page_read(&page, fd,
+		    st.st_size);
+		close(fd);
+		/* Whatever is in it: the next one is another. */
+		if (r == 0 && page.after < last)
+			page.after = last;
 	}
-	return (0);
+	if (r == 0)
+		r = page_read(&page, audit_fd, audit_size);
+	if (r == 1)
+		*next = page.after;
+	return (r == -1 ? -1 : 0);
 }

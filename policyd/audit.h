@@ -8,6 +8,10 @@
  * shows.  The mark, kept in state.db, is the last record that was synced: the
  * file is synced first and the mark written then, so that the file is never
  * shorter than its mark, unless somebody cut it.
+ *
+ * Where the file has its size a new one is begun (audit_files.h).  Its first
+ * record is audit.rotated, and its prev the hash of the last of the file
+ * before: the chain goes on over the files.
  */
 #ifndef MYELIN_POLICYD_AUDIT_H
 #define MYELIN_POLICYD_AUDIT_H
@@ -21,6 +25,7 @@
 #include "util.h"
 
 #define AUDIT_LINE_MAX	65536	/* bytes of one record */
+#define AUDIT_ROTATED	"audit.rotated"	/* the first of a file but the first */
 
 struct audit_mark {
 	uint64_t	 sequence;	/* 0: nothing yet */
@@ -60,6 +65,8 @@ off_t	audit_seek(int fd, off_t size, uint64_t sequence);
 ssize_t	audit_line(int fd, off_t offset, char *buf);
 /* The sequence at the front of a line, or 0. */
 uint64_t audit_line_sequence(const char *line);
+/* 1 if a line is the record of this event. */
+int	audit_line_is(const char *line, const char *event);
 /* 1 if a line is a record of this sequence and predecessor with a right
  * hash, which is copied to mark along with the sequence. */
 int	audit_line_check(const char *line, size_t len, uint64_t sequence,
@@ -83,6 +90,16 @@ void	audit_append(const char *event, json_t *members);
 int	audit_flush(void);
 /* Flushes and syncs; *mark is then the last record on the disk. */
 int	audit_sync(struct audit_mark *mark);
+/*
+ * Begins a new file if this one has that many bytes: after a sync, and once
+ * the mark is written.
+ */
+int	audit_rotate(uint64_t size);	/* 1 if it did */
+/*
+ * 1 if since the last time there was a record of one who decides or sets
+ * something, or of the log itself.
+ */
+int	audit_weighs(void);
 
 void	audit_head(struct audit_mark *);
 /* The number of gaps met since this process started. */

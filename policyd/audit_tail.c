@@ -77,6 +77,20 @@ audit_line_sequence(const char *line)
 }
 
 int
+audit_line_is(const char *line, const char *event)
+{
+	static const char key[] = "\",\"event\":\"";
+	const char *p = strchr(line, ',');	/* behind the sequence */
+	size_t n = strlen(event);
+
+	/* The time has neither a quote nor a comma in it. */
+	if (p == NULL || (p = strstr(p, key)) == NULL)
+		return (0);
+	p += sizeof(key) - 1;
+	return (strncmp(p, event, n) == 0 && p[n] == '"');
+}
+
+int
 audit_line_check(const char *line, size_t len, uint64_t sequence,
     const char *prev, struct audit_mark *mark)
 {
@@ -240,6 +254,11 @@ examine(int fd, const struct audit_mark *mark, char *buf,
 		if (found->good == -1 ||
 		    (len = audit_line(fd, found->good, buf)) == -1)
 			return (-1);
+		/* A new file was begun when the mark had been written. */
+		if (len != 0 && found->good == 0 &&
+		    audit_line_sequence(buf) == mark->sequence + 1 &&
+		    audit_line_is(buf, AUDIT_ROTATED))
+			return (chain_follow(fd, buf, found));
 		if (len == 0 || audit_line_sequence(buf) != mark->sequence) {
 			chain_broken(fd, buf, mark,
 			    found->last < mark->sequence ? AUDIT_CUT :

@@ -8,6 +8,7 @@
 #include "without.h"
 
 #define REFUSALS_MINUTE	30	/* that get a record, of an identity */
+#define MINUTE_US	UINT64_C(60000000)
 
 RB_HEAD(ident_tree, ident);
 
@@ -89,11 +90,20 @@ ident_get(uid_t uid)
 	return (ident);
 }
 
+/* Whole minutes of the clock that never jumps. */
+static uint64_t
+minutes(void)
+{
+	return (now_us() / MINUTE_US);
+}
+
 static void
 ident_forget(struct ident *ident)
 {
 	if (ident->refs != 0 || (ident->hour != NULL &&
 	    hour_total(ident->hour, wall_seconds()) != 0))
+		return;
+	if (ident->dry != 0 && ident->dry_minute == minutes())
 		return;
 	RB_REMOVE(ident_tree, &idents, ident);
 	free(ident->hour);
@@ -145,6 +155,22 @@ ident_refused(struct ident *ident)
 		ident->refused = 0;
 	}
 	return (ident->refused++ < REFUSALS_MINUTE);
+}
+
+uint32_t
+ident_dry(struct ident *ident, uint64_t limit)
+{
+	uint64_t minute = minutes();
+
+	if (minute != ident->dry_minute) {
+		ident->dry_minute = minute;
+		ident->dry = 0;
+	}
+	if (ident->dry >= limit && !WITHOUT(dry_runs))
+		return ((uint32_t)(((minute + 1) * MINUTE_US - now_us()) /
+		    1000000) + 1);
+	ident->dry++;
+	return (0);
 }
 
 void

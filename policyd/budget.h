@@ -35,6 +35,8 @@ struct ident {
 	struct hour	*hour;		/* NULL: nothing in it */
 	uint64_t	 minute;	/* of the refusals counted here */
 	uint32_t	 refused;
+	uint64_t	 dry_minute;	/* of the dry runs counted here */
+	uint64_t	 dry;
 };
 
 /* The identity of a uid, made where it is new; NULL when memory is out. */
@@ -52,6 +54,11 @@ uint64_t ident_spent(struct ident *);
  * record.  Refusals cost nothing, so that they could fill a disk.
  */
 int	 ident_refused(struct ident *);
+/*
+ * Counts a dry run; 0, or the seconds until the next one fits within the
+ * limit of a minute.
+ */
+uint32_t ident_dry(struct ident *, uint64_t limit);
 /* Forgets identities whose hour has run empty: called now and then. */
 void	ident_sweep(void);
 

@@ -1,24 +1,30 @@
 /* Calls: asking, and what starts them. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sha2.h>
 
+#include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "codec.h"
+#include "dry.h"
+#include "hook.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
+
+#define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);
 static void	call_slot(void *, int, const struct refusal *);
 static void	call_begin(struct call *);
-static void	call_grant(struct call *);
 
 void
 call_refuse(struct call *c, const struct refusal *r)
@@ -33,6 +39,7 @@ call_refuse(struct call *c, const struct refusal *r)
 		sync_soon();
 	}
 	reply_refusal(&c->to, r);
+	idempotent_refused(c, r);
 	call_free(c);
 }
 
@@ -53,7 +60,7 @@ call_admit(struct call *c, struct refusal *r)
 	const struct cf_preset *own;
 	uint32_t wait;
 
-	if (sync_full())
+	if (sync_full() && !WITHOUT(audit_full))
 		return (refuse_later(r, 503, "unavailable", 5,
 		    "store_full: Myelin's disk is full, and a call that can "
 		    "not be recorded is not run"));
@@ -61,7 +68,7 @@ call_admit(struct call *c, struct refusal *r)
 		return (later(r, "judged"));
 	if (!launch_up())
 		return (later(r, "neurond"));
-	if (call_count() > host)
+	if (call_count() - approvals_held() > host)
 		return (refuse_later(r, 429, "too_many", 1, "the limit "
 		    "running-calls-host is %llu, and as many run",
 		    (unsigned long long)host));
@@ -90,6 +97,10 @@ call_ask(struct call *c)
 {
 	struct refusal r;
 
+	if (c->dry_run) {
+		dry_ask(c);
+		return;
+	}
 	if (call_admit(c, &r) == -1) {
 		call_refuse(c, &r);
 		return;
@@ -97,7 +108,7 @@ call_ask(struct call *c)
 	if (c->session != NULL) {
 		c->neuron = c->session->neuron;
 		c->layers = c->neuron->layers;
-		c->neuron->calls++;
+		call_slot_take(c);
 		call_begin(c);
 		return;
 	}
@@ -121,12 +132,21 @@ call_slot(void *arg, int granted, const struct refusal *why)
 	}
 	c->neuron = neuron_new(c->ident, c->build);
 	c->neuron->call = c;
-	c->neuron->calls = 1;
+	call_slot_take(c);
 	call_begin(c);
 }
 
-/* SHA-256 of the argument bytes, as the audit log names them. */
-static int
+const char *
+call_workspace(const struct call *c)
+{
+	if (c->neuron != NULL)
+		return (c->neuron->build.workspace);
+	return (c->session != NULL ? c->session->build.workspace :
+	    c->build->workspace);
+}
+
+/* As the audit log names them. */
+int
 call_digest(struct call *c)
 {
 	uint8_t digest[32];
@@ -158,12 +178,19 @@ call_record(struct call *c)
 	if (c->session != NULL)
 		strlcpy(row->session, c->session->row.id,
 		    sizeof(row->session));
-	audit_append("call.asked", json_pack("{s:s,s:o,s:s,s:s,s:o,s:s}",
+	audit_append("call.asked", json_pack(
+	    "{s:s,s:o,s:s,s:s,s:o,s:s,s:o,s:b}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron, "principal", c->who,
-	    "tool", json_text(row->tool), "arguments_sha256", c->digest));
+	    "tool", json_text(row->tool), "arguments_sha256", c->digest,
+	    "arguments", json_text_or_null(c->shown),
+	    "arguments_cut", c->shown_cut));
+	free(c->shown);
+	c->shown = NULL;
 	sync_soon();
-	if (audit_flush() == -1 || store_call_add(row) == -1) {
+	if ((audit_flush() == -1 || (c->key.keyed ?
+	    store_call_add_keyed(row, c->key.key, c->key.same) :
+	    store_call_add(row)) == -1) && !WITHOUT(audit_full)) {
 		audit_append("call.refused", json_pack("{s:s,s:s}",
 		    "call", row->id, "reason", "store_full"));
 		sync_failed();
@@ -224,25 +251,30 @@ call_begin(struct call *c)
 	else if (ident_spend(c->ident, wall_seconds(), 1) == -1)
 		fatal("call");
 	call_tell_asked(c);
+	idempotent_asked(c);
 }
 
 /* ---- the verdict ---- */
 
-static void
-call_tell_judged(const struct call *c)
+void
+call_tell_judged(struct call *c)
 {
 	struct imsg *m;
+	json_t *json;
+	char *text;
 
-	if (!c->told || !reply_possible(&c->to))
+	if (c->told_verdict || !c->told || !reply_possible(&c->to))
 		return;
-	if ((m = imsg_new(MSG_CALL_JUDGED)) == NULL)
+	c->told_verdict = 1;
+	json = judgement_json(&c->judged);
+	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
+	    (m = imsg_new(MSG_CALL_JUDGED)) == NULL)
 		fatal("call");
-	imsg_put_u8(m, (uint8_t)c->judged.verdict);
-	imsg_put_u8(m, (uint8_t)c->judged.effect);
-	imsg_put_u32(m, c->judged.marks);
 	imsg_put_str(m, c->row.id);
-	imsg_put_str(m, c->judged.class);
+	imsg_put_str(m, text);
 	channel_send(c->to.api->channel, m);
+	free(text);
+	json_decref(json);
 }
 
 /*
@@ -251,10 +283,9 @@ call_tell_judged(const struct call *c)
  * for a tool that is elevated whatever it is told to do.
  */
 static void
-call_elevated(struct call *c)
+call_elevated(struct call *c, struct judgement *j)
 {
 	const struct tool *tool = judge_tool(c->row.tool);
-	struct judgement *j = &c->judged;
 	const char *off;
 
 	if ((j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK) ||
@@ -269,6 +300,7 @@ call_elevated(struct call *c)
 		return;
 	}
 	j->verdict = VERDICT_DENY;
+	c->denied_by = "policy";
 	strlcpy(j->class, "elevated", sizeof(j->class));
 	strlcpy(j->rule, "elevated off", sizeof(j->rule));
 	j->where[0] = '\0';
@@ -283,28 +315,39 @@ call_elevated(struct call *c)
 
 /*
  * judged only ever adds to what the preset and the declaration say: a verdict
- * that is milder than they are is lifted here.
+ * that is milder than they are is lifted here.  What asks is within the cap as
+ * long as its tool is: that a command's effect is over it is why it asks.
  */
-static void
-call_restrict(struct call *c)
+void
+call_restrict(struct call *c, struct judgement *j)
 {
 	const struct tool *tool = judge_tool(c->row.tool);
-	struct judgement *j = &c->judged;
 	struct refusal r;
 
-	call_elevated(c);
-	if (j->verdict != VERDICT_ALLOW)
+	call_elevated(c, j);
+	if (j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK)
 		return;
 	if (decide_tool(c->own, c->preset, c->row.tool, tool == NULL ? "" :
-	    tool->group, j->effect, &r) == -1) {
+	    tool->group, j->verdict == VERDICT_ASK && tool != NULL ?
+	    tool->effect : j->effect, &r) == -1) {
 		j->verdict = VERDICT_DENY;
+		c->denied_by = "policy";
 		strlcpy(j->rule, "preset", sizeof(j->rule));
+		j->where[0] = '\0';
 		strlcpy(j->reason, r.words, sizeof(j->reason));
 		strlcpy(j->next, "ask an operator for a wider preset",
 		    sizeof(j->next));
-	} else if (tool == NULL || tool->asks) {
+	} else if (j->verdict == VERDICT_ALLOW &&
+	    (tool == NULL || tool->asks)) {
 		j->verdict = VERDICT_ASK;
 		strlcpy(j->rule, "tool", sizeof(j->rule));
+		j->where[0] = '\0';
+	} else if (j->verdict == VERDICT_ALLOW && !WITHOUT(effect_asks) &&
+	    (j->effect >= EFFECT_ASKS || tool->effect >= EFFECT_ASKS)) {
+		j->verdict = VERDICT_ASK;
+		strlcpy(j->rule, "effect", sizeof(j->rule));
+		snprintf(j->reason, sizeof(j->reason), "what is %s needs an "
+		    "approval", effect_name(EFFECT_ASKS));
 	}
 }
 
@@ -330,14 +373,12 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 	c->judged = *j;
 	c->fds[CALL_RUN] = run_fd;
 	c->fds[CALL_EXPLANATION] = explanation_fd;
-	call_restrict(c);
-	audit_append("call.judged", json_pack("{s:s,s:s,s:o,s:s,s:o,s:o,s:o}",
-	    "call", c->row.id, "verdict", verdict_name(c->judged.verdict),
-	    "class", json_text_or_null(c->judged.class),
-	    "effect", effect_name(c->judged.effect),
-	    "marks", marks_json(c->judged.marks),
-	    "rule", json_text_or_null(c->judged.rule),
-	    "reason", json_text_or_null(c->judged.reason)));
+	call_restrict(c, &c->judged);
+	if (c->dry_run) {
+		dry_judged(c);
+		return;
+	}
+	audit_append("call.judged", judgement_record(c, &c->judged));
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();
@@ -345,19 +386,24 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 		    "not be recorded, and so nothing is run", NULL);
 		return;
 	}
+	/* Behind the rules, and before anyone is asked. */
+	if (hooks_count() > 0 && (c->judged.verdict == VERDICT_ALLOW ||
+	    c->judged.verdict == VERDICT_ASK) && !WITHOUT(hooks))
+		hook_begin(c);
+	else
+		call_hooked(c);
+}
+
+void
+call_hooked(struct call *c)
+{
 	switch (c->judged.verdict) {
 	case VERDICT_ALLOW:
 		call_grant(c);
 		break;
 	case VERDICT_ASK:
-		strlcpy(c->judged.next, "approvals are not built in this "
-		    "version, so what needs one can not run yet",
-		    sizeof(c->judged.next));
-		if (c->judged.reason[0] == '\0')
-			strlcpy(c->judged.reason,
-			    "this needs a person's approval",
-			    sizeof(c->judged.reason));
-		/* FALLTHROUGH */
+		approval_ask(c);
+		break;
 	case VERDICT_DENY:
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, c->judged.verdict ==
@@ -372,12 +418,13 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 	}
 }
 
-static void
+void
 call_grant(struct call *c)
 {
 	struct refusal r;
 
-	if (c->session == NULL && neuron_make(c->neuron, &r) == -1) {
+	if (c->session == NULL && c->neuron->state == NEURON_NEW &&
+	    neuron_make(c->neuron, &r) == -1) {
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, r.status < 500 ?
 		    "policy_changed" : "launch_failed", r.words, NULL);

@@ -17,10 +17,13 @@
 #include <jansson.h>
 
 #include "api.h"
+#include "idempotent.h"
 #include "judge.h"
 #include "neuron.h"
 #include "store.h"
 
+struct approval;
+struct hook_run;
 struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
@@ -28,6 +31,10 @@ struct session;
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
+	STEP_HOOKS,		/* hooks look at it */
+	STEP_ASKING,		/* its neuron is made, to know the workspace */
+	STEP_AWAITING,		/* a person, or a slot once allowed */
+	STEP_AGAIN,		/* allowed, and judged once more */
 	STEP_LAUNCHED,		/* neurond has it */
 	STEP_RUNNING		/* neurond said that the program runs */
 };
@@ -64,16 +71,29 @@ struct call {
 	struct reply_to	 to;		/* ASK's, and where events go */
 	uint64_t	 handle;	/* ASK's */
 	int		 told;		/* ASKED was sent */
+	int		 told_verdict;	/* CALL_JUDGED was */
 	char		 own[NAME_BYTES_MAX], preset[NAME_BYTES_MAX];
 	char		 profile[NAME_BYTES_MAX]; /* its neuron's */
 	struct limits	 limits;	/* of its profile, as they were */
 	uint32_t	 timeout;	/* ms */
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
+	uint8_t		 dry_run;	/* only its verdict is wanted */
 	unsigned	 signals;	/* that were sent to it */
+	int		 slot;		/* it is one of its neuron's */
+	struct hook_run	*hook;		/* that looks at it, or NULL */
+	uint64_t	 hooked;	/* the set of hooks that let it pass */
+	struct approval	*approval;	/* NULL: none, or let go */
+	char		 approved[ID_SIZE];	/* its id, or "" */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
+	struct call_key	 key;
+	char		*shown;		/* of them, without secrets; or NULL */
+	uint8_t		 shown_cut;
 	struct judgement judged;	/* verdict 0: not yet */
+	const char	*denied_by;	/* a layer; NULL: judged */
+	unsigned	 judgings;	/* times that judged was asked */
+	int		 unasked;	/* judged has gone since */
 	unsigned	 killing;	/* END_* that KILL said, 0: none */
 	uint64_t	 t_ask, t_judge, t_verdict, t_launch;
 	uint64_t	 layers;
@@ -94,14 +114,22 @@ void	call_free(struct call *);
 void	call_ask(struct call *);
 /* Answers with a refusal, which is recorded, and consumes the call. */
 void	call_refuse(struct call *, const struct refusal *);
+/* SHA-256 of its argument bytes into digest; -1 if there are too many. */
+int	call_digest(struct call *);
+/* The workspace that it has or would have, "" for none. */
+const char *call_workspace(const struct call *);
 
 /* ---- what happens to it ---- */
 
 struct call *call_find(const char *id);
 struct call *call_by_sequence(uint64_t);
+/* The one with that idempotency key that waits for a neuron, or NULL. */
+struct call *call_waiting_with(const struct call_key *);
 /* The fds become the call's; -1 for one that was not sent. */
 void	call_judged(struct call *, const struct judgement *, int run_fd,
 	    int explanation_fd);
+/* The hooks have let it pass, or one of them has denied it. */
+void	call_hooked(struct call *);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */
@@ -110,12 +138,16 @@ void	call_stop(struct call *, enum end_cause);
 void	call_neuron_up(struct neuron *);
 void	call_neuron_gone(struct neuron *, unsigned cause, const char *why);
 void	call_forget_neuron(const struct neuron *);
+/* Kills all that a principal runs. */
+void	call_end_of(uint32_t principal);
 /* Kills all that runs in a session. */
 void	call_session_ended(struct session *);
 
 /* The death of a channel, and of this process. */
 void	call_agent_lost(void);
 void	call_judge_lost(void);
+/* judged is there again: what its death left is asked once more. */
+void	call_judge_up(void);
 void	call_launch_lost(void);
 void	call_all_interrupted(void);
 

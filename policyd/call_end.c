@@ -4,13 +4,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <event2/event.h>
+
+#include "approval.h"
 #include "call.h"
 #include "call_list.h"
 #include "drain.h"
+#include "dry.h"
+#include "hook.h"
 #include "launch.h"
+#include "policyd.h"
 #include "session.h"
 #include "sync.h"
 #include "without.h"
+
+#define JUDGE_AGAIN_US	5000000	/* for judged to be started again */
 
 RB_HEAD(call_ids, call);
 RB_HEAD(call_sequences, call);
@@ -28,6 +36,7 @@ static struct call_sequences	sequences = RB_INITIALIZER(&sequences);
 static TAILQ_HEAD(, call)	calls = TAILQ_HEAD_INITIALIZER(calls);
 static unsigned			count;
 static uint64_t			last_sequence;
+static struct event		*judge_wait;
 
 static int
 id_cmp(const struct call *a, const struct call *b)
@@ -64,6 +73,7 @@ call_free(struct call *c)
 	struct neuron *n = c->neuron;
 	int i;
 
+	hook_over(c);
 	neuron_unask(&c->wait);
 	if (c->row.id[0] != '\0') {
 		RB_REMOVE(call_ids, &ids, c);
@@ -75,8 +85,8 @@ call_free(struct call *c)
 		if (c->fds[i] != -1)
 			close(c->fds[i]);
 	}
+	call_slot_leave(c);
 	if (n != NULL) {
-		n->calls--;
 		if (n->call == c && WITHOUT(neuron_cleanup))
 			n->call = NULL;
 		else if (n->call == c)
@@ -84,9 +94,35 @@ call_free(struct call *c)
 	}
 	ident_put(c->ident);
 	free(c->build);
+	free(c->shown);
 	free(c);
 	if (count == 0)
 		drain_idle();
+	else
+		approvals_slot();
+}
+
+void
+call_slot_take(struct call *c)
+{
+	c->slot = 1;
+	c->neuron->calls++;
+}
+
+void
+call_slot_leave(struct call *c)
+{
+	if (c->slot && c->neuron != NULL)
+		c->neuron->calls--;
+	c->slot = 0;
+}
+
+void
+call_list_again(struct call *c)
+{
+	RB_REMOVE(call_sequences, &sequences, c);
+	c->sequence = ++last_sequence;
+	RB_INSERT(call_sequences, &sequences, c);
 }
 
 void
@@ -117,6 +153,18 @@ call_by_sequence(uint64_t sequence)
 
 	key.sequence = sequence;
 	return (RB_FIND(call_sequences, &sequences, &key));
+}
+
+struct call *
+call_waiting_with(const struct call_key *key)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &calls, entry) {
+		if (idempotent_matches(c, key))
+			return (c);
+	}
+	return (NULL);
 }
 
 unsigned
@@ -179,6 +227,11 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	json_t *result;
 	char *json;
 
+	if (c->dry_run) {
+		dry_over(c, words);
+		return;
+	}
+	approval_over(c);
 	row_finish(row, state, reason, end);
 	signal_text(row->signal, name, sizeof(name));
 	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
@@ -240,6 +293,10 @@ call_stop(struct call *c, enum end_cause cause)
 		call_free(c);
 		break;
 	case STEP_JUDGING:
+	case STEP_HOOKS:
+	case STEP_ASKING:
+	case STEP_AWAITING:
+	case STEP_AGAIN:
 		call_finish(c, out.state, out.reason,
 		    "it was ended before it ran", NULL);
 		break;
@@ -261,6 +318,8 @@ call_neuron_up(struct neuron *n)
 		return;
 	n->call->layers = n->layers;
 	n->call->neuron_us = n->made_us;
+	if (n->call->step == STEP_ASKING)
+		approval_ready(n->call);
 }
 
 /*
@@ -279,8 +338,9 @@ call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
 		c->session = NULL;
 		c->gone = cause;
 		strlcpy(c->gone_why, why, sizeof(c->gone_why));
-		if (c->step == STEP_JUDGING)
-			call_finish(c, CALL_FAILED, "neuron_lost", why, NULL);
+		if (c->step < STEP_LAUNCHED)
+			call_finish(c, CALL_FAILED, c->step == STEP_ASKING ?
+			    "launch_failed" : "neuron_lost", why, NULL);
 	}
 	n->call = NULL;
 }
@@ -302,11 +362,23 @@ call_session_ended(struct session *s)
 {
 	struct call *c, *next;
 
+	approvals_session_over(s->row.id);
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
 		if (c->session != s)
 			continue;
 		c->session = NULL;
 		call_stop(c, END_SESSION_ENDED);
+	}
+}
+
+void
+call_end_of(uint32_t principal)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (c->row.principal == principal)
+			call_stop(c, END_SESSION_ENDED);
 	}
 }
 
@@ -319,15 +391,70 @@ call_agent_lost(void)
 		call_stop(c, END_INTERRUPTED);
 }
 
+/* For the first time, or once more after it was allowed. */
+static int
+being_judged(const struct call *c)
+{
+	return (c->step == STEP_JUDGING || c->step == STEP_AGAIN);
+}
+
+static void
+call_unjudged(struct call *c)
+{
+	call_finish(c, CALL_FAILED, "interrupted",
+	    "judged ended while it judged the call", NULL);
+}
+
+/* judged has not come back in time. */
+static void
+judge_waited(int fd, short what, void *arg)
+{
+	struct call *c, *next;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (being_judged(c) && c->unasked)
+			call_unjudged(c);
+	}
+}
+
+/*
+ * It may have died of what it judged, so that no call is asked a third time.
+ */
 void
 call_judge_lost(void)
+{
+	struct timeval tv = us_timeval(JUDGE_AGAIN_US);
+	struct call *c, *next;
+	int waiting = 0;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (!being_judged(c) || c->unasked)
+			continue;
+		if (c->judgings > 1 || policyd_base() == NULL ||
+		    WITHOUT(judge_again))
+			call_unjudged(c);
+		else
+			c->unasked = waiting = 1;
+	}
+	if (!waiting)
+		return;
+	if (judge_wait == NULL && (judge_wait = evtimer_new(policyd_base(),
+	    judge_waited, NULL)) == NULL)
+		fatal("call");
+	evtimer_add(judge_wait, &tv);
+}
+
+void
+call_judge_up(void)
 {
 	struct call *c, *next;
 
 	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
-		if (c->step == STEP_JUDGING)
-			call_finish(c, CALL_FAILED, "interrupted",
-			    "judged ended while it judged the call", NULL);
+		if (being_judged(c) && c->unasked && judge_ask(c) == -1)
+			call_unjudged(c);
 	}
 }
 

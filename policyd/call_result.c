@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "call.h"
+#include "keys.h"
 #include "layers.h"
+#include "verdict.h"
+#include "without.h"
 
 static const struct call_outcome outcomes[] = {
 	[END_EXITED] = { CALL_COMPLETED, NULL },
@@ -122,9 +125,12 @@ denials_json(const struct call *c, const char *reason, const char *words)
 {
 	json_t *list = json_array();
 
+	if (WITHOUT(denials))
+		return (list);
 	if (reason != NULL && by_verdict(reason))
 		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}",
-		    "layer", "policy", "what", json_text(c->judged.reason),
+		    "layer", c->denied_by != NULL ? c->denied_by : "judge",
+		    "what", json_text(c->judged.reason),
 		    "rule", json_text_or_null(c->judged.rule),
 		    "next", json_text_or_null(c->judged.next)));
 	else if (c->gone == GONE_REFUSED)
@@ -178,7 +184,7 @@ row_json(const struct call_row *row)
 	return (json_pack("{s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron,
-	    "principal", json_sprintf("uid:%u", (unsigned)row->principal),
+	    "principal", principal_json(row->principal),
 	    "tool", json_text(row->tool),
 	    "state", call_state_name(row->state),
 	    "reason", json_text_or_null(row->reason),
@@ -200,6 +206,7 @@ put_terms(json_t *json, const struct call *c)
 {
 	const struct limits *l = &c->limits;
 
+	put(json, "approval", json_text_or_null(c->approved));
 	put(json, "arguments_sha256", json_text_or_null(c->digest));
 	put(json, "preset", json_text_or_null(c->preset));
 	put(json, "profile", json_text_or_null(c->profile));
@@ -210,23 +217,6 @@ put_terms(json_t *json, const struct call *c)
 	    "pids", (json_int_t)l->v[LIMIT_PIDS],
 	    "output_kept", (json_int_t)l->v[LIMIT_OUTPUT_KEPT],
 	    "output_killed", (json_int_t)l->v[LIMIT_OUTPUT_KILLED]));
-}
-
-/* The verdict and what it is from: null before there is one. */
-static void
-put_judgement(json_t *json, const struct call *c)
-{
-	const struct judgement *j = &c->judged;
-
-	put(json, "rule", json_text_or_null(j->rule));
-	put(json, "why", json_text_or_null(j->reason));
-
-	put(json, "verdict", j->verdict == 0 ? json_null() :
-	    json_string(verdict_name(j->verdict)));
-	put(json, "class", json_text_or_null(j->class));
-	put(json, "effect", j->verdict == 0 ? json_null() :
-	    json_string(effect_name(j->effect)));
-	put(json, "marks", marks_json(j->marks));
 }
 
 json_t *
@@ -253,7 +243,7 @@ call_result(const struct call *c, const struct call_end *end,
 	put(json, "denials", denials_json(c, reason, words));
 	put(json, "layers", layers_json(c->layers));
 	put(json, "landlock_abi", json_integer(LAYERS_ABI(c->layers)));
-	put_judgement(json, c);
+	verdict_put(json, &c->judged);
 	put_terms(json, c);
 	put(json, "times", times_json(c, end));
 	put(json, "error", error_json(reason, words));
@@ -269,7 +259,7 @@ call_live(const struct call *c)
 
 	if ((json = row_json(&c->row)) == NULL)
 		return (NULL);
-	put_judgement(json, c);
+	verdict_put(json, &c->judged);
 	put_terms(json, c);
 	put(json, "duration_ms",
 	    json_integer((json_int_t)since(c->t_ask, now_us()) / 1000));

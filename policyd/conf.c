@@ -47,6 +47,10 @@ principal_check(struct slice *s, const struct cf_principal *line)
 	if (line->owner == OWNER_NAMED && line->ids.uid == 0)
 		return (slice_bad(s, &line->where,
 		    "the owner of a workspace is never root"));
+	if (line->who == WHO_KEY && line->owner == OWNER_PEER &&
+	    line->workspaces.n > 0)
+		return (slice_bad(s, &line->where, "a key has no uid that "
+		    "could own a workspace: say owner NAME"));
 	if (line->owner == OWNER_ANY &&
 	    (line->who != WHO_USER || line->id != 0))
 		return (slice_bad(s, &line->where,

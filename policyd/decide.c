@@ -5,6 +5,8 @@
 #include "decide.h"
 #include "without.h"
 
+#define NOBODY	65534
+
 static int	decide_profile(const struct cf_principal *, const char *,
 		    char *, struct refusal *);
 static int	decide_preset(const struct cf_principal *, const char *,
@@ -130,6 +132,8 @@ decide_owner(const struct cf_principal *line, const struct peer_ids *ids,
     const struct wanted *w, struct build *b, struct refusal *r)
 {
 	b->owner = *ids;
+	if (ids->key[0] != '\0')
+		b->owner.uid = b->owner.gid = NOBODY; /* a number is no uid */
 	if (b->workspace[0] == '\0')
 		return (0);	/* nothing is owned outside */
 	switch (line->owner) {
@@ -143,7 +147,11 @@ decide_owner(const struct cf_principal *line, const struct peer_ids *ids,
 		    sizeof(b->owner.groups));
 		break;
 	case OWNER_PEER:
-		break;
+		if (ids->key[0] == '\0')
+			break;
+		return (refuse(r, 403, "forbidden", "a key has no uid that "
+		    "could own a workspace: the principal line %s:%u needs "
+		    "\"owner NAME\"", line->where.file, line->where.line));
 	}
 	if (b->owner.uid == 0)
 		return (refuse(r, 403, "forbidden", "the owner of a workspace "

@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 
+#include "approval.h"
 #include "audit.h"
 #include "call.h"
 #include "drain.h"
@@ -115,6 +116,7 @@ drain_begin(const struct reply_to *to, const struct peer *peer, uint32_t ms)
 		    "operator", peer->who, "calls", (int)call_count()));
 		sync_now();
 	}
+	approvals_drain();
 	if (call_count() == 0)
 		drain_idle();
 	if (call_count() == 0)

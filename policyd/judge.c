@@ -4,10 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "approval.h"
 #include "call.h"
 #include "judge.h"
 #include "proc.h"
+#include "redact.h"
+#include "secrets.h"
 #include "session.h"
+#include "without.h"
 
 static int	on_tool(void *, struct imsg *);
 static int	on_tool_group(void *, struct imsg *);
@@ -146,6 +150,7 @@ on_tools_end(void *arg, struct imsg *m)
 		return (-1);
 	channel_set_state(judge, ST_UP);
 	log_debug("judged has %u tools", number);
+	call_judge_up();
 	return (0);
 }
 
@@ -165,13 +170,39 @@ judge_ask(struct call *c)
 		fatal("judge");
 	imsg_put_u64(m, c->sequence);
 	imsg_put_u8(m, c->in);
-	imsg_put_u8(m, 0);
+	imsg_put_u8(m, c->dry_run ? JUDGE_F_EXPLAIN : 0);
 	imsg_put_str(m, c->row.tool);
-	imsg_put_str(m, c->neuron->build.workspace);
+	imsg_put_str(m, call_workspace(c));
 	imsg_put_str(m, c->who);
 	imsg_put_str(m, c->session != NULL ? c->session->row.rules : "");
 	imsg_put_fd(m, fd);
+	c->judgings++;
+	c->unasked = 0;
 	return (channel_send(judge, m));
+}
+
+/*
+ * Words that may be of the call's own arguments: masked before they are cut,
+ * so that no half of a secret stays, and before anything is kept or told.
+ */
+static void
+get_masked(struct imsg *m, char *dst, size_t size)
+{
+	char words[4096];
+	size_t len;
+
+	get_words(m, words, sizeof(words));
+	if (!WITHOUT(verdict_mask)) {
+		redact_line(words);
+		secrets_mask(words, 0);
+	}
+	if ((len = strlen(words)) >= size) {
+		len = size - 1;
+		while (len > 0 && ((uint8_t)words[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(dst, words, len);
+	dst[len] = '\0';
 }
 
 static int
@@ -185,11 +216,11 @@ get_judgement(struct imsg *m, struct judgement *j)
 	j->to = imsg_get_u32(m);
 	j->flags = imsg_get_u8(m);
 	get_words(m, j->class, sizeof(j->class));
-	get_words(m, j->rule, sizeof(j->rule));
+	get_masked(m, j->rule, sizeof(j->rule));
 	get_words(m, j->where, sizeof(j->where));
-	get_words(m, j->command, sizeof(j->command));
-	get_words(m, j->reason, sizeof(j->reason));
-	get_words(m, j->next, sizeof(j->next));
+	get_masked(m, j->command, sizeof(j->command));
+	get_masked(m, j->reason, sizeof(j->reason));
+	get_masked(m, j->next, sizeof(j->next));
 	if (imsg_end(m) == -1 || j->verdict < VERDICT_ALLOW ||
 	    j->verdict > VERDICT_INVALID || j->effect > EFFECT_DESTRUCTIVE ||
 	    (j->flags & ~(unsigned)(VERDICT_F_UNRESOLVED |
@@ -217,6 +248,11 @@ on_verdict(void *arg, struct imsg *m)
 	if (j.verdict == VERDICT_ALLOW && imsg_fds(m) < 1)
 		return (-1);
 	c = call_by_sequence(sequence);
+	if (c != NULL && c->step == STEP_AGAIN) {
+		approval_judged(c, &j, imsg_claim_fd(m, 0),
+		    imsg_claim_fd(m, 1));
+		return (0);
+	}
 	if (c == NULL || c->step != STEP_JUDGING)
 		return (0);	/* it was ended meanwhile */
 	if (c->judged.verdict != 0)

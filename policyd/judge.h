@@ -40,7 +40,7 @@ struct judgement {
 	char		 class[64];
 	char		 rule[256];
 	char		 where[512];
-	char		 command[1024];
+	char		 command[512];
 	char		 reason[1024];
 	char		 next[1024];
 };
@@ -48,7 +48,7 @@ struct judgement {
 extern const struct channel_ops judge_ops;
 
 void	judge_plumb(int fd, struct event_base *);
-/* Forgets the channel and its tools; calls being judged are interrupted. */
+/* Forgets the channel and its tools; calls being judged wait for the next. */
 void	judge_lost(void);
 /* 1 once the tools are all there. */
 int	judge_up(void);

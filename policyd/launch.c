@@ -1,8 +1,10 @@
 /* The channel to neurond. */
 
 #include <string.h>
+#include <unistd.h>
 
 #include "call.h"
+#include "hook.h"
 #include "launch.h"
 #include "neuron.h"
 #include "policyd.h"
@@ -146,6 +148,29 @@ launch_call(struct call *c)
 }
 
 int
+launch_run(const char *neuron, const char *id, uint32_t timeout,
+    const int fds[4])
+{
+	struct imsg *m;
+	int i;
+
+	if (!launch_up()) {
+		for (i = 0; i < 4; i++)
+			close(fds[i]);
+		return (-1);
+	}
+	m = launch_new(MSG_LAUNCH);
+	imsg_put_u32(m, timeout);
+	imsg_put_u8(m, STDIN_INLINE);
+	imsg_put_str(m, neuron);
+	imsg_put_str(m, id);
+	imsg_put_str(m, "");
+	for (i = 0; i < 4; i++)
+		imsg_put_fd(m, fds[i]);
+	return (channel_send(launch, m));
+}
+
+int
 launch_kill(const char *call, enum end_cause cause)
 {
 	struct imsg *m;
@@ -188,21 +213,27 @@ launch_resize(const char *call, uint32_t size)
 static int
 on_neuron_up(void *arg, struct imsg *m)
 {
-	uint64_t layers;
+	uint64_t layers, device, inode;
 	struct neuron *n;
 	char id[ID_SIZE];
 	uint32_t us;
 
 	(void)arg;
 	layers = imsg_get_u64(m);
-	(void)imsg_get_u64(m);	/* device and inode of the workspace: */
-	(void)imsg_get_u64(m);	/* parts of an approval's digest */
+	device = imsg_get_u64(m);
+	inode = imsg_get_u64(m);
 	us = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
 	if (imsg_end(m) == -1)
 		return (-1);
-	if ((n = neuron_find(id)) != NULL)
-		neuron_is_up(n, layers, us);
+	if ((n = neuron_find(id)) == NULL)
+		return (0);
+	/* parts of an approval's digest: as they were when it was made */
+	if (n->state == NEURON_MAKING) {
+		n->device = device;
+		n->inode = inode;
+	}
+	neuron_is_up(n, layers, us);
 	return (0);
 }
 
@@ -265,6 +296,8 @@ on_ended(void *arg, struct imsg *m)
 		return (-1);
 	if ((c = call_find(id)) != NULL)
 		call_ended(c, &end);
+	else
+		hook_ended(id, &end);
 	return (0);
 }
 

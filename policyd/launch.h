@@ -24,6 +24,9 @@ int	launch_make(const struct neuron *);
 int	launch_drop(const struct neuron *);
 /* Hands the call's run block, pipes and input over. */
 int	launch_call(struct call *);
+/* The same for what is no call: its block, pipes and input, taken over. */
+int	launch_run(const char *neuron, const char *id, uint32_t timeout,
+	    const int fds[4]);
 int	launch_kill(const char *call, enum end_cause);
 /* signal: of signals.h.  size: PTY_SIZE. */
 int	launch_signal(const char *call, uint32_t signal);

@@ -2,16 +2,26 @@
 
 noinst_LIBRARIES += policyd/libpolicyd.a
 policyd_libpolicyd_a_SOURCES = \
-	policyd/agent.c policyd/agent.h \
+	policyd/agent.c policyd/agent.h policyd/asked.h \
 	policyd/api.c policyd/api.h \
+	policyd/approval.c policyd/approval.h \
+	policyd/approval_decide.c policyd/approval_digest.c \
+	policyd/approval_query.c policyd/approval_start.c \
 	policyd/audit.c policyd/audit.h policyd/audit_tail.c \
+	policyd/audit_files.c policyd/audit_files.h \
+	policyd/audit_news.c policyd/audit_news.h \
+	policyd/auth.c policyd/auth.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/dry.c policyd/dry.h \
+	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
+	policyd/idempotent.c policyd/idempotent.h \
+	policyd/keys.c policyd/keys.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
 	policyd/named.c policyd/named.h \
@@ -27,12 +37,15 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store_approval.c policyd/store_idempotent.c \
+	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
-	policyd/util.c policyd/util.h
+	policyd/util.c policyd/util.h \
+	policyd/verdict.c policyd/verdict.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
 	$(CRYPTO_CFLAGS)
@@ -48,20 +61,26 @@ policyd_policyd_LDADD = $(POLICYD_LIBS)
 
 if HAVE_CHECK
 POLICYD_TESTS = \
+	tests/unit/check_policyd_approvals \
+	tests/unit/check_policyd_replay \
+	tests/unit/check_policyd_digest \
 	tests/unit/check_policyd_audit \
 	tests/unit/check_policyd_audit_chain \
 	tests/unit/check_policyd_budget \
 	tests/unit/check_policyd_calls \
+	tests/unit/check_policyd_clock \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_hostile \
+	tests/unit/check_policyd_idempotent \
+	tests/unit/check_policyd_keys \
 	tests/unit/check_policyd_named \
 	tests/unit/check_policyd_peer \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
 	tests/unit/check_policyd_transcripts
-check_PROGRAMS += $(POLICYD_TESTS)
+check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
 
 POLICYD_RIG = \
 	tests/unit/policyd_rig.c tests/unit/policyd_rig.h \
@@ -71,6 +90,29 @@ POLICYD_RIG_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBMD_CFLAGS)
 POLICYD_RIG_LIBS = $(COMMON_LIBS) $(CHECK_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS)
 
+POLICYD_RIG_APPROVALS = $(POLICYD_RIG) \
+	tests/unit/policyd_rig_approvals.c tests/unit/policyd_rig_approvals.h
+tests_unit_check_policyd_approvals_SOURCES = \
+	tests/unit/check_policyd_approvals.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_approvals_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_approvals_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_replay_SOURCES = \
+	tests/unit/check_policyd_replay.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_replay_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_replay_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_clock_SOURCES = \
+	tests/unit/check_policyd_clock.c $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_clock_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_clock_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_clock_step_so_SOURCES = tests/unit/clock_step.c
+tests_unit_clock_step_so_CFLAGS = $(AM_CFLAGS) -fPIC -fno-sanitize=all
+tests_unit_clock_step_so_LDFLAGS = -shared -fno-sanitize=all
+tests_unit_clock_step_so_LDADD = -ldl
+tests_unit_check_policyd_digest_SOURCES = tests/unit/check_policyd_digest.c \
+	tests/unit/unit.h
+tests_unit_check_policyd_digest_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
+	$(CHECK_CFLAGS)
+tests_unit_check_policyd_digest_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 tests_unit_check_policyd_audit_chain_SOURCES = \
 	tests/unit/check_policyd_audit_chain.c $(POLICYD_RIG)
 tests_unit_check_policyd_audit_chain_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
@@ -83,10 +125,18 @@ tests_unit_check_policyd_transcripts_SOURCES = \
 	tests/unit/check_policyd_transcripts.c $(POLICYD_RIG)
 tests_unit_check_policyd_transcripts_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_transcripts_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_idempotent_SOURCES = \
+	tests/unit/check_policyd_idempotent.c $(POLICYD_RIG)
+tests_unit_check_policyd_idempotent_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_idempotent_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_named_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_keys_SOURCES = \
+	tests/unit/check_policyd_keys.c $(POLICYD_RIG)
+tests_unit_check_policyd_keys_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_keys_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_reload_SOURCES = \
 	tests/unit/check_policyd_reload.c $(POLICYD_RIG)
 tests_unit_check_policyd_reload_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "conf.h"
+#include "hook.h"
 #include "judge.h"
 #include "launch.h"
 #include "policyd.h"
@@ -48,7 +49,7 @@ preload(void)
 static int
 config(struct slice *s)
 {
-	if (conf_check(s) == -1)
+	if (conf_check(s) == -1 || hooks_config(s) == -1)
 		return (-1);
 	accepted = s;
 	return (0);
@@ -62,6 +63,7 @@ commit(void)
 	current = accepted;
 	accepted = NULL;
 	conf_set(current);
+	hooks_commit();
 	slice_free(old);
 	if (old != NULL) {
 		policyd_reloaded();
@@ -80,6 +82,7 @@ commit(void)
 static void
 forget(void)
 {
+	hooks_abort();
 	slice_free(accepted);
 	accepted = NULL;
 }

@@ -6,6 +6,7 @@
 #include <event2/event.h>
 
 #include "call.h"
+#include "hook.h"
 #include "launch.h"
 #include "neuron.h"
 #include "policyd.h"
@@ -257,6 +258,7 @@ neuron_is_gone(struct neuron *n, unsigned cause, const char *why)
 	sync_soon();
 	n->session = NULL;
 	call_neuron_gone(n, cause, why);
+	hook_neuron_gone(n, why);
 	if (session != NULL)
 		session_neuron_gone(session, cause, why);
 	session_neuron_freed(n->id);

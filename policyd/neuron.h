@@ -37,6 +37,7 @@ struct neuron {
 	struct call	*call;
 	unsigned	 calls;		/* live in it */
 	uint64_t	 layers;	/* what NEURON_UP said */
+	uint64_t	 device, inode;	/* of the workspace; both 0: none */
 	uint32_t	 made_us;
 	uint64_t	 created;
 };

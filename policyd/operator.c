@@ -1,9 +1,11 @@
-/* The operator socket's apid: QUERY, END, MANAGE. */
+/* The operator socket's apid: QUERY, END, MANAGE, DECIDE. */
 
 #include "api.h"
+#include "approval.h"
 #include "audit.h"
 #include "drain.h"
 #include "ids.h"
+#include "keys.h"
 #include "proc.h"
 #include "query.h"
 #include "secrets.h"
@@ -13,6 +15,7 @@
 static int	on_end(void *, struct imsg *);
 static int	on_manage(void *, struct imsg *);
 static int	on_secret_set(void *, struct imsg *);
+static int	on_key_set(void *, struct imsg *);
 static void	operator_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -22,6 +25,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_MANAGE,		on_manage },
 	{ MSG_SECRET_SET,	on_secret_set },
+	{ MSG_DECIDE,		approval_on_decide },
+	{ MSG_KEY_SET,		on_key_set },
 };
 
 const struct channel_ops operator_ops = {
@@ -138,5 +143,28 @@ on_secret_set(void *arg, struct imsg *m)
 		return (-1);
 	if ((peer = manager(&to, handle)) != NULL)
 		secrets_set(&to, peer, what, name, value, n);
+	return (0);
+}
+
+static int
+on_key_set(void *arg, struct imsg *m)
+{
+	char text[NAME_BYTES_MAX];
+	struct reply_to to;
+	struct peer *peer;
+	uint32_t seconds;
+	uint64_t handle;
+	unsigned what;
+
+	to = reply_to(arg, imsg_get_u32(m));
+	handle = imsg_get_u64(m);
+	what = imsg_get_u8(m);
+	seconds = imsg_get_u32(m);
+	/* one that is too long is "", which is neither name nor id */
+	(void)get_text(m, text, sizeof(text));
+	if (imsg_end(m) == -1 || what < KEY_ADD || what > KEY_ROTATE)
+		return (-1);
+	if ((peer = manager(&to, handle)) != NULL)
+		keys_set(&to, peer, what, seconds, text);
 	return (0);
 }

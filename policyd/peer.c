@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "peer.h"
+#include "protocol.h"
 #include "without.h"
 
 static int
@@ -71,6 +72,11 @@ peer_read(int fd, enum cf_plane plane, const struct slice *s,
 		*why = "the kernel does not know the peer";
 		return (-1);
 	}
+	if (cred.uid >= PRINCIPAL_KEYS) {
+		*why = "the peer's uid is among the numbers that stand for "
+		    "keys here";
+		return (-1);
+	}
 	ids->uid = WITHOUT(peer_credentials) ? 0 : cred.uid;
 	ids->gid = cred.gid;
 	len = sizeof(ids->groups);
@@ -98,11 +104,26 @@ peer_in_group(const struct peer_ids *ids, gid_t gid)
 	return (0);
 }
 
+static const struct cf_principal *
+key_line(const struct slice *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nprincipals; i++) {
+		if (s->principals[i].who == WHO_KEY &&
+		    strcmp(s->principals[i].name, name) == 0)
+			return (&s->principals[i]);
+	}
+	return (NULL);
+}
+
 const struct cf_principal *
 peer_principal(const struct slice *s, const struct peer_ids *ids)
 {
 	size_t i;
 
+	if (ids->key[0] != '\0')
+		return (key_line(s, ids->key));
 	for (i = 0; i < s->nprincipals; i++) {
 		if (s->principals[i].who == WHO_USER &&
 		    s->principals[i].id == ids->uid)
@@ -125,6 +146,8 @@ peer_rights(const struct slice *s, const struct peer_ids *ids, int *known)
 	size_t i;
 
 	*known = 0;
+	if (ids->key[0] != '\0')
+		return (0);
 	for (i = 0; i < s->noperators; i++) {
 		if (s->operators[i].who == WHO_USER &&
 		    s->operators[i].id == ids->uid) {
@@ -145,7 +168,10 @@ peer_rights(const struct slice *s, const struct peer_ids *ids, int *known)
 void
 peer_who(const struct peer_ids *ids, char *dst, size_t size)
 {
-	snprintf(dst, size, "uid:%u", (unsigned)ids->uid);
+	if (ids->key[0] != '\0')
+		snprintf(dst, size, "key:%s", ids->key);
+	else
+		snprintf(dst, size, "uid:%u", (unsigned)ids->uid);
 }
 
 void
@@ -156,6 +182,13 @@ peer_missing(const struct slice *s, enum cf_plane plane,
 	const char *group = NULL;
 	size_t i;
 
+	if (ids->key[0] != '\0') {
+		snprintf(dst, size, "you are key:%s, and no principal line is "
+		    "for that key: \"principal key \"%s\" { preset "
+		    "\"standard\" }\" in the configuration would be",
+		    ids->key, ids->key);
+		return;
+	}
 	for (i = 0; plane == PLANE_AGENT && i < s->nprincipals; i++) {
 		if (s->principals[i].who == WHO_GROUP && group == NULL)
 			group = s->principals[i].name;

@@ -10,12 +10,16 @@
 
 #include "slice.h"
 
-/* What the kernel says: the uid, the primary gid and all other groups. */
+/*
+ * What the kernel says: the uid, the primary gid and all other groups.  Of a
+ * key there is its name; its ids are its number (PRINCIPAL_KEYS).
+ */
 struct peer_ids {
 	uid_t		 uid;
 	gid_t		 gid;
 	uint32_t	 ngroups;
 	gid_t		 groups[GROUPS_MAX];
+	char		 key[NAME_BYTES_MAX];	/* "": none */
 };
 
 /*
@@ -32,7 +36,8 @@ int	peer_in_group(const struct peer_ids *, gid_t);
 
 /*
  * The principal line of somebody: of the lines that name the user the first;
- * if there is none, of those that name a group of his the first.  NULL: none.
+ * if there is none, of those that name a group of his the first; a key's is
+ * the one of its name.  NULL: none.
  */
 const struct cf_principal *peer_principal(const struct slice *,
 	    const struct peer_ids *);
@@ -45,7 +50,7 @@ const struct cf_principal *peer_principal(const struct slice *,
 unsigned peer_rights(const struct slice *, const struct peer_ids *,
 	    int *known);
 
-/* "uid:1000" */
+/* "uid:1000" or "key:NAME" */
 void	peer_who(const struct peer_ids *, char *dst, size_t size);
 
 /* What would have to be there for him to be let in, in words. */

@@ -13,10 +13,13 @@
 #include <event2/event.h>
 
 #include "api.h"
+#include "approval.h"
 #include "audit.h"
+#include "audit_news.h"
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
+#include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
 #include "secrets.h"
@@ -28,6 +31,7 @@
 
 #define ROWS_KEPT_US	(UINT64_C(30) * 86400 * 1000000) /* calls, sessions */
 #define CHORES_US	60000000
+#define SOURCES_BYTES	(32 * 1024)	/* of files' names in a record */
 
 static struct event_base	*base;
 static struct event		*chores;
@@ -66,6 +70,9 @@ do_chores(int fd, short what, void *arg)
 	ident_sweep();
 	kept_expire();
 	prune_chores();
+	idempotent_sweep();
+	audit_news_chores();
+	keys_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -176,6 +183,38 @@ recover(uint64_t live_from)
 
 /* ---- start ---- */
 
+/*
+ * Adds to a record what is in force: the files that it was read from, as far
+ * as there is room, and how many more there are.
+ */
+static json_t *
+with_config(json_t *record)
+{
+	const struct strings *sources = &conf()->sources;
+	json_t *list = json_array();
+	size_t i, bytes = 0;
+	const char *path;
+
+	for (i = 0; i < sources->n && bytes < SOURCES_BYTES; i++) {
+		if ((path = strchr(sources->v[i], ' ')) == NULL)
+			continue;
+		json_array_append_new(list, json_pack("{s:o,s:o}",
+		    "file", json_text(path + 1), "sha256",
+		    json_stringn(sources->v[i],
+		    (size_t)(path - sources->v[i]))));
+		/* what is no ASCII takes six bytes for two */
+		bytes += 3 * strlen(path) + 128;
+	}
+	json_object_set_new(record, "generation",
+	    json_integer((json_int_t)conf()->generation));
+	json_object_set_new(record, "files_more",
+	    json_integer((json_int_t)(sources->n - json_array_size(list))));
+	json_object_set_new(record, "files", list);
+	json_object_set_new(record, "self_approval",
+	    json_boolean(conf_limit(LIMIT_SELF_APPROVAL) != 0));
+	return (record);
+}
+
 static int
 start(struct event_base *with, int dirfd, int audit_fd)
 {
@@ -188,11 +227,12 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	    store_mark_get(&mark, &live_from) == -1 ||
 	    audit_open(audit_fd, dirfd, &mark) == -1)
 		return (-1);
-	audit_append("service.started", json_pack("{s:s,s:o}",
+	audit_append("service.started", with_config(json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
-	    "instance", json_text_or_null(conf()->instance)));
-	if (recover(live_from) == -1 || transcript_open(dirfd) == -1 ||
-	    secrets_start() == -1)
+	    "instance", json_text_or_null(conf()->instance))));
+	if (recover(live_from) == -1 || approvals_recover() == -1 ||
+	    transcript_open(dirfd) == -1 ||
+	    secrets_start() == -1 || keys_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
@@ -250,8 +290,7 @@ policyd_start_memory(struct event_base *with)
 void
 policyd_reloaded(void)
 {
-	audit_append("config.reloaded", json_pack("{s:I}",
-	    "generation", (json_int_t)conf()->generation));
+	audit_append("config.reloaded", with_config(json_object()));
 	sync_soon();
 }
 
@@ -263,9 +302,11 @@ policyd_stop(void)
 	call_all_interrupted();
 	kept_reader_lost();
 	session_all_interrupted();
+	approvals_end();
 	audit_append("service.stopped", NULL);
 	if (sync_now() == -1)
 		log_warnx("the last records are not on the disk");
+	audit_news_end();
 	sync_end();
 	event_free(chores);
 	chores = NULL;
@@ -274,6 +315,7 @@ policyd_stop(void)
 	prune_end();
 	transcript_close();
 	secrets_end();
+	keys_end();
 	store_close();
 	audit_close();
 	base = NULL;

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "approval.h"
 #include "call.h"
 #include "conf.h"
 #include "ids.h"
+#include "keys.h"
 #include "query.h"
 #include "secrets.h"
 #include "without.h"
@@ -36,6 +38,9 @@ static const struct question {
 	[QUERY_AUDIT] = { CH_OPERATOR, RIGHT_AUDIT, query_audit },
 	[QUERY_TRANSCRIPT] = { CH_API, RIGHT_AUDIT, query_transcript },
 	[QUERY_SECRETS] = { CH_OPERATOR, RIGHT_MANAGE, query_secrets },
+	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
+	[QUERY_APPROVAL] = { CH_OPERATOR, 0, query_approval },
+	[QUERY_KEYS] = { CH_OPERATOR, RIGHT_MANAGE, query_keys },
 };
 
 static const struct {
@@ -96,8 +101,9 @@ query_whoami(const struct query *q, struct refusal *r)
 	json_t *json, *profiles;
 
 	(void)r;
-	json = json_pack("{s:s,s:I,s:s}", "who", q->peer->who,
-	    "uid", (json_int_t)q->peer->ids.uid,
+	json = json_pack("{s:s,s:o,s:s}", "who", q->peer->who,
+	    "uid", q->peer->key[0] != '\0' ? json_null() :
+	    json_integer((json_int_t)q->peer->ids.uid),
 	    "plane", q->api->plane == PLANE_AGENT ? "agent" : "operator");
 	if (q->api->plane == PLANE_OPERATOR) {
 		json_object_set_new(json, "rights", rights_json(q->rights));
@@ -108,7 +114,8 @@ query_whoami(const struct query *q, struct refusal *r)
 		json_array_append_new(profiles, json_string("default"));
 	json_object_update_new(json, json_pack(
 	    "{s:{s:s,s:o,s:o,s:i},s:o,s:o,s:o,s:o}",
-	    "principal", "kind", line->who == WHO_USER ? "user" : "group",
+	    "principal", "kind", line->who == WHO_USER ? "user" :
+	    line->who == WHO_GROUP ? "group" : "key",
 	    "name", json_text(line->name),
 	    "file", json_text(line->where.file),
 	    "line", (int)line->where.line,
@@ -279,11 +286,12 @@ query_on_query(void *arg, struct imsg *m)
 	uint64_t handle;
 	json_t *json;
 	unsigned what;
-	int bad;
+	int bad, answered = 0;
 
 	memset(&q, 0, sizeof(q));
 	q.api = arg;
-	to = reply_to(arg, imsg_get_u32(m));
+	q.answered = &answered;
+	q.to = to = reply_to(arg, imsg_get_u32(m));
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
 	q.cursor = imsg_get_u64(m);
@@ -291,7 +299,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_SECRETS) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_KEYS) {
 		enc_free(q.lines);
 		return (-1);
 	}
@@ -304,7 +312,9 @@ query_on_query(void *arg, struct imsg *m)
 		json = NULL;
 	} else
 		json = query_answer(&q, what, handle, &r);
-	if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
+	if (answered)
+		json = NULL;
+	else if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)
 		query_lines(&to, q.lines);
 	else if (json == NULL)
 		reply_refusal(&to, &r);

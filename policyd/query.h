@@ -24,6 +24,8 @@ struct query {
 	uint32_t	 most;		/* 1 to LIST_MAX */
 	char		 id[ID_SIZE];	/* "" for none */
 	struct enc	*lines;		/* an answer with transcripts: see below */
+	struct reply_to	 to;
+	int		*answered;	/* set where it was sent already */
 };
 
 /* Both planes' handler (arg is the struct api). */

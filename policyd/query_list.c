@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "ids.h"
+#include "keys.h"
 #include "query.h"
 #include "session.h"
 #include "transcript.h"
@@ -66,7 +67,7 @@ neuron_json(const struct neuron *n)
 
 	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:i,s:o}",
 	    "neuron", n->id, "kind", "ephemeral",
-	    "principal", json_sprintf("uid:%u", (unsigned)n->ident->uid),
+	    "principal", principal_json((uint32_t)n->ident->uid),
 	    "session", json_text_or_null(n->session != NULL ?
 	    n->session->row.id : NULL),
 	    "profile", json_text(n->build.profile),

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approval.h"
 #include "audit.h"
+#include "audit_news.h"
 #include "call.h"
 #include "conf.h"
 #include "drain.h"
@@ -124,7 +126,7 @@ query_status(const struct query *q, struct refusal *r)
 	(void)r;
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
-	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o}",
+	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -133,14 +135,16 @@ query_status(const struct query *q, struct refusal *r)
 	    "neurons", "live", (int)neuron_count(),
 	    "limit", (json_int_t)conf_limit(LIMIT_NEURONS),
 	    "sessions", "live", (int)session_count(),
-	    "calls", "running", (int)call_count(),
+	    "calls", "running", (int)(call_count() - approvals_held()),
 	    "limit", (json_int_t)conf_limit(LIMIT_RUNNING_HOST),
 	    "total", (json_int_t)store_last_call(),
 	    "audit", "sequence", (json_int_t)head.sequence,
 	    "hash", head.hash, "gap", audit_gaps() > 0,
-	    "store_full", sync_full(), "self_approval", 0,
+	    "store_full", sync_full(),
+	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0,
 	    "draining", drain_on(), "reload", reload_json(),
-	    "secrets", secrets_status()));
+	    "secrets", secrets_status(),
+	    "approvals", approvals_status()));
 }
 
 json_t *
@@ -159,7 +163,8 @@ query_audit(const struct query *q, struct refusal *r)
 	}
 	audit_head(&head);
 	next = last != 0 ? json_integer((json_int_t)last) : json_null();
-	return (json_pack("{s:o,s:o,s:{s:I,s:s}}", "lines", lines,
+	audit_news_asked();
+	return (json_pack("{s:o,s:o,s:{s:I,s:s,s:I}}", "lines", lines,
 	    "next", next, "head", "sequence", (json_int_t)head.sequence,
-	    "hash", head.hash));
+	    "hash", head.hash, "synced", (json_int_t)audit_news_last()));
 }

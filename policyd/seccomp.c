@@ -26,9 +26,11 @@ const struct proc_syscall policyd_syscalls[] = {
 	{ "unlink",		-1, 0, 0 },
 	{ "unlinkat",		-1, 0, 0 },
 	{ "getdents64",		-1, 0, 0 },	/* transcripts */
+	{ "renameat2",		-1, 0, 0 },	/* files of the audit log */
 	{ "fallocate",		-1, 0, 0 },
 	{ "getsockname",	-1, 0, 0 },
 	{ "memfd_create",	-1, 0, 0 },
+	{ "pipe2",		-1, 0, 0 },	/* what hooks print */
 };
 const size_t policyd_nsyscalls =
     sizeof(policyd_syscalls) / sizeof(policyd_syscalls[0]);

@@ -6,6 +6,7 @@
 #include <event2/event.h>
 
 #include "call.h"
+#include "keys.h"
 #include "launch.h"
 #include "policyd.h"
 #include "session.h"
@@ -71,7 +72,7 @@ session_row_json(const struct session_row *row, const char *state)
 	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,"
 	    "s:o,s:{s:I,s:I}}",
 	    "session", row->id, "neuron", row->neuron,
-	    "principal", json_sprintf("uid:%u", (unsigned)row->principal),
+	    "principal", principal_json(row->principal),
 	    "profile", json_text(row->profile),
 	    "preset", json_text(row->preset),
 	    "workspace", json_text_or_null(row->workspace),
@@ -208,7 +209,7 @@ session_neuron_up(struct session *s)
 	s->row.first_call = store_last_call() + 1;
 	audit_append("session.opened", json_pack("{s:s,s:s,s:o,s:s,s:s,s:o,s:o}",
 	    "session", s->row.id, "neuron", s->row.neuron,
-	    "principal", json_sprintf("uid:%u", (unsigned)s->ident->uid),
+	    "principal", principal_json((uint32_t)s->ident->uid),
 	    "preset", s->row.preset, "profile", s->row.profile,
 	    "workspace", json_text_or_null(s->row.workspace),
 	    "rules", json_text_or_null(s->row.rules)));
@@ -326,6 +327,24 @@ session_end(struct session *s, const char *reason, const struct reply_to *to)
 	}
 	s->neuron = NULL;
 	session_ended(s);
+}
+
+void
+session_end_of(uint32_t principal, const char *reason)
+{
+	struct session *s, *next;
+	struct refusal r;
+
+	refuse(&r, 403, "forbidden", "whoever opened the session may do so "
+	    "no more");
+	TAILQ_FOREACH_SAFE(s, &ordered, order, next) {
+		if ((uint32_t)s->ident->uid != principal)
+			continue;
+		if (s->state == SESSION_OPENING)
+			session_refused(s, &r);
+		else
+			session_end(s, reason, NULL);
+	}
 }
 
 void

@@ -58,6 +58,9 @@ unsigned session_count(void);
 void	session_end(struct session *, const char *reason,
 	    const struct reply_to *to);
 
+/* All of a principal's, also those that are being opened. */
+void	session_end_of(uint32_t principal, const char *reason);
+
 /* What its neuron did. */
 void	session_neuron_up(struct session *);
 void	session_neuron_gone(struct session *, unsigned cause, const char *why);

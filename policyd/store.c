@@ -16,7 +16,7 @@
 
 static sqlite3		*db;
 static sqlite3_stmt	*stmts[STMT_COUNT];
-static uint64_t		 next_call, next_session;
+static uint64_t		 next_call, next_session, next_approval;
 static int		 wal_pages;	/* in the WAL after the last commit */
 
 static const char *const sql[STMT_COUNT] = {
@@ -80,6 +80,38 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_SECRET_SET] = "INSERT OR REPLACE INTO secrets VALUES "
 	    "(?1,?2,?3,?4,?5,?6)",
 	[STMT_SECRET_DELETE] = "DELETE FROM secrets WHERE name = ?1",
+	[STMT_IDEMPOTENT] = "SELECT k.same, c.id FROM idempotent k JOIN "
+	    "calls c ON c.serial = k.serial WHERE k.key = ?1 AND "
+	    "(c.ended = 0 OR c.ended >= ?2)",
+	[STMT_IDEMPOTENT_ADD] = "INSERT OR REPLACE INTO idempotent VALUES "
+	    "(?1,?2,?3)",
+	[STMT_IDEMPOTENT_TRIM] = "DELETE FROM idempotent WHERE key IN "
+	    "(SELECT k.key FROM idempotent k LEFT JOIN calls c ON "
+	    "c.serial = k.serial WHERE c.serial IS NULL OR "
+	    "(c.ended > 0 AND c.ended < ?1) LIMIT 2000)",
+	[STMT_APPROVAL_ADD] = "INSERT INTO approvals VALUES (?1,?2,?3,?4,?5,"
+	    "?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,"
+	    "?22,?23,?24,?25,?26,?27,?28)",
+	[STMT_APPROVAL_SET] = "UPDATE approvals SET state = ?2, scope = ?3, "
+	    "decided_by = ?4, decision_reason = ?5, decided = ?6, "
+	    "remembered = ?7, revoked = ?8 WHERE serial = ?1",
+	[STMT_APPROVAL] = "SELECT * FROM approvals WHERE id = ?1",
+	[STMT_APPROVALS] = "SELECT * FROM approvals WHERE serial < ?1 AND "
+	    "(?2 = 0 OR (?2 = 1 AND state = 1) OR (?2 = 2 AND state > 1) OR "
+	    "(?2 = 3 AND remembered = 1)) ORDER BY serial DESC LIMIT ?3",
+	[STMT_APPROVALS_FORGET] = "UPDATE approvals SET remembered = 0 "
+	    "WHERE remembered = 1 AND (?1 = '' OR session = ?1)",
+	[STMT_NEXT_APPROVAL] = "SELECT COALESCE(MAX(serial), 0) "
+	    "FROM approvals",
+	[STMT_TRIM_APPROVALS] = "DELETE FROM approvals WHERE serial IN "
+	    "(SELECT serial FROM approvals ORDER BY serial LIMIT 200) AND "
+	    "state > 1 AND remembered = 0 AND decided < ?1",
+	[STMT_KEYS] = "SELECT * FROM keys ORDER BY created, id",
+	[STMT_KEY_SET] = "INSERT OR REPLACE INTO keys VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7)",
+	[STMT_KEY_DELETE] = "DELETE FROM keys WHERE id = ?1",
+	[STMT_KEY_NAMES] = "SELECT number, name FROM key_names ORDER BY number",
+	[STMT_KEY_NAME_ADD] = "INSERT INTO key_names VALUES (?1,?2)",
 };
 
 int
@@ -209,6 +241,7 @@ store_serials(void)
 	if (next_call < live_from)
 		next_call = live_from;
 	next_session = store_last(STMT_NEXT_SESSION) + 1;
+	next_approval = store_last(STMT_NEXT_APPROVAL) + 1;
 	return (0);
 }
 
@@ -238,6 +271,12 @@ uint64_t
 store_next_session(void)
 {
 	return (next_session++);
+}
+
+uint64_t
+store_next_approval(void)
+{
+	return (next_approval++);
 }
 
 int
@@ -461,6 +500,11 @@ store_trim(uint64_t before)
 		return (0);
 	changed += sqlite3_changes(db);
 	stmt = store_use(STMT_TRIM_SESSIONS);
+	put_u64(stmt, 1, before);
+	if (store_run(stmt) == -1)
+		return (0);
+	changed += sqlite3_changes(db);
+	stmt = store_use(STMT_TRIM_APPROVALS);
 	put_u64(stmt, 1, before);
 	if (store_run(stmt) == -1)
 		return (0);

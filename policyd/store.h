@@ -12,6 +12,7 @@
 #include "audit.h"
 #include "ids.h"
 #include "limits.h"
+#include "protocol.h"
 #include "seal.h"
 
 struct sqlite3;
@@ -68,6 +69,19 @@ struct secret_row {
 	uint8_t		 nonce[SEAL_NONCE];
 	const uint8_t	*sealed;	/* valid until the next step alone */
 	size_t		 sealed_size;
+};
+
+#define KEY_HASH	32	/* bytes of a SHA-256 */
+
+/* An API key: never its token. */
+struct key_row {
+	char		 id[ID_SIZE];
+	char		 name[NAME_BYTES_MAX];
+	uint8_t		 hash[KEY_HASH];
+	uint64_t	 created;	/* us of the day, as the others */
+	uint64_t	 expires;	/* 0: never */
+	uint64_t	 used;		/* last; 0: not yet */
+	uint64_t	 revoked;	/* 0: it is not */
 };
 
 /* Before the drop: SQLite's own set-up and its random numbers. */
@@ -176,9 +190,93 @@ int	store_transcripts_delete(const uint64_t *serials, size_t n);
 int64_t	store_transcripts_within(uint64_t from, uint64_t before);
 /* All of them. */
 int	store_transcripts_sum(uint64_t *count, uint64_t *bytes);
+
+/* ---- idempotency keys (store_idempotent.c) ---- */
+
+#define IDEMPOTENT_KEY	32	/* bytes of a key, and of a request's digest */
+
+struct idempotent_row {
+	uint8_t		 same[IDEMPOTENT_KEY];
+	char		 call[ID_SIZE];
+};
+
+/*
+ * The call of a key: 1 if there is one that has not ended, or not longer than
+ * kept ago (us, on the clock of the day), 0 if not, -1.
+ */
+int	store_idempotent(const uint8_t key[IDEMPOTENT_KEY], uint64_t now,
+	    uint64_t kept, struct idempotent_row *);
+/* store_call_add() and the call's key, which takes another's place, as one. */
+int	store_call_add_keyed(const struct call_row *,
+	    const uint8_t key[IDEMPOTENT_KEY], const uint8_t same[IDEMPOTENT_KEY]);
+/* Deletes keys of calls that ended longer than kept ago. */
+int	store_idempotent_trim(uint64_t now, uint64_t kept);
+
 /* Secrets: all of them, oldest first; one by its name.  0, or -1. */
 int	store_secrets(int (*)(void *, const struct secret_row *), void *);
 int	store_secret_set(const struct secret_row *);
 int	store_secret_delete(const char *name);
+
+
+/* ---- approvals (store_approval.c) ---- */
+
+enum approval_scope { ALLOWED_NOT, ALLOWED_ONCE, ALLOWED_SESSION };
+
+/* An approval as the database knows it. */
+struct approval_row {
+	uint64_t	 serial;
+	char		 id[ID_SIZE];
+	char		 call[ID_SIZE];
+	char		 session[ID_SIZE];	/* "": sessionless */
+	char		 neuron[ID_SIZE];
+	char		 principal[NAME_BYTES_MAX + 8];
+	char		 tool[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];	/* "" for none */
+	char		 class[64];
+	unsigned	 effect;
+	uint32_t	 marks;
+	char		 rule[256];
+	char		 where[512];
+	char		 reason[1024];
+	char		 command[1024];
+	uint32_t	 from, to;
+	unsigned	 state;			/* enum approval_state */
+	unsigned	 scope;			/* enum approval_scope */
+	char		 decided_by[NAME_BYTES_MAX + 8];
+	char		 decision_reason[DECIDE_REASON_MAX + 1];
+	uint64_t	 created;		/* us of the day */
+	uint64_t	 decided;		/* 0: not yet */
+	char		 digest[SHA_HEX];
+	uint64_t	 bytes;			/* of arguments and input */
+	unsigned	 rememberable;
+	unsigned	 remembered;		/* it is in force */
+	unsigned	 revoked;
+};
+typedef int	store_approval_fn(void *, const struct approval_row *);
+
+uint64_t store_next_approval(void);
+int	store_approval_add(const struct approval_row *);
+/* What a decision, an end or a revocation changes. */
+int	store_approval_set(const struct approval_row *);
+int	store_approval(const char *id, store_approval_fn *, void *);
+/* Which approvals: all, those that wait, that are over, that are in force. */
+enum store_list { LIST_ALL, LIST_PENDING, LIST_DECIDED, LIST_REMEMBERED };
+/* With serials below `before`, newest first. */
+int	store_approvals(enum store_list, uint64_t before, unsigned most,
+	    store_approval_fn *, void *);
+/* None of a session ("": of any) is in force any more. */
+int	store_approvals_forget(const char *session);
+/* ---- keys (store_keys.c) ---- */
+
+/* All, oldest first; writing one; deleting one.  0, or -1. */
+int	store_keys(int (*)(void *, const struct key_row *), void *);
+int	store_key_set(const struct key_row *);
+/* Both or none. */
+int	store_keys_set(const struct key_row *, const struct key_row *);
+int	store_key_delete(const char *id);
+/* The numbers of names, in their order. */
+int	store_key_names(int (*)(void *, uint32_t number, const char *name),
+	    void *);
+int	store_key_name_add(uint32_t number, const char *name);
 
 #endif

@@ -65,6 +65,54 @@ const char *const store_steps[] = {
 	"	key TEXT NOT NULL,"
 	"	nonce BLOB NOT NULL,"
 	"	sealed BLOB NOT NULL);",
+	/* idempotency keys, hashed, and what was asked with each */
+	"CREATE TABLE idempotent ("
+	"	key BLOB PRIMARY KEY,"
+	"	same BLOB NOT NULL,"
+	"	serial INTEGER NOT NULL) WITHOUT ROWID;",
+	/* "place" is a rule's file and line, "at" and "upto" bytes */
+	"CREATE TABLE approvals ("
+	"	serial INTEGER PRIMARY KEY,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	call TEXT NOT NULL,"
+	"	session TEXT NOT NULL,"
+	"	neuron TEXT NOT NULL,"
+	"	principal TEXT NOT NULL,"
+	"	tool TEXT NOT NULL,"
+	"	workspace TEXT NOT NULL,"
+	"	class TEXT NOT NULL,"
+	"	effect INTEGER NOT NULL,"
+	"	marks INTEGER NOT NULL,"
+	"	rule TEXT NOT NULL,"
+	"	place TEXT NOT NULL,"
+	"	reason TEXT NOT NULL,"
+	"	command TEXT NOT NULL,"
+	"	at INTEGER NOT NULL,"
+	"	upto INTEGER NOT NULL,"
+	"	state INTEGER NOT NULL,"
+	"	scope INTEGER NOT NULL,"
+	"	decided_by TEXT NOT NULL,"
+	"	decision_reason TEXT NOT NULL,"
+	"	created INTEGER NOT NULL,"
+	"	decided INTEGER NOT NULL,"
+	"	digest TEXT NOT NULL,"
+	"	bytes INTEGER NOT NULL,"
+	"	rememberable INTEGER NOT NULL,"
+	"	remembered INTEGER NOT NULL,"
+	"	revoked INTEGER NOT NULL);"
+	"CREATE INDEX approvals_open ON approvals (serial) WHERE state = 1;",
+	/* a name's number is its principal's, for good */
+	"CREATE TABLE key_names ("
+	"	number INTEGER PRIMARY KEY,"
+	"	name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE keys ("
+	"	id TEXT PRIMARY KEY,"
+	"	name TEXT NOT NULL,"
+	"	hash BLOB NOT NULL,"
+	"	created INTEGER NOT NULL,"
+	"	expires INTEGER NOT NULL,"
+	"	used INTEGER NOT NULL,"
+	"	revoked INTEGER NOT NULL);",
 	"ALTER TABLE sessions ADD COLUMN rules TEXT NOT NULL DEFAULT '';",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);

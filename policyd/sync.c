@@ -6,7 +6,9 @@
 
 #include <event2/event.h>
 
+#include "audit_news.h"
 #include "call.h"
+#include "conf.h"
 #include "store.h"
 #include "sync.h"
 #include "util.h"
@@ -130,6 +132,9 @@ sync_now(void)
 	if (failed)
 		log_info("the store can be written again");
 	failed = 0;
+	audit_news_synced(&mark);
+	if (audit_rotate(conf_limit(LIMIT_AUDIT_FILE)))
+		sync_soon();
 	return (0);
 }
 

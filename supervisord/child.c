@@ -373,9 +373,9 @@ failed(struct child *c)
 	}
 	log_warnx("%s died %d times within %llu s: %s stays down, tried again "
 	    "every %d s", c->spec->name, RESTART_DEATHS,
-	    (unsigned long long)window, c->listener.conf->path,
+	    (unsigned long long)window, c->sockets[0].conf->path,
 	    RETRY_MS / 1000);
-	listener_close(&c->listener);
+	sockets_close(c);
 	become(c, CHILD_FAILED);
 	timer_in(c, RETRY_MS);
 	reload_poke(c->sv);
@@ -384,17 +384,14 @@ failed(struct child *c)
 static void
 retry(struct child *c)
 {
-	char why[WHY_MAX];
-
-	if (listener_open(&c->listener, why) == -1) {
-		log_warnx("%s: %s", c->listener.conf->path, why);
+	if (sockets_open(c) == -1) {
 		timer_in(c, RETRY_MS);
 		return;
 	}
 	log_info("%s is tried again", c->spec->name);
 	c->restarts++;
 	if (child_start(c) == -1) {
-		listener_close(&c->listener);
+		sockets_close(c);
 		become(c, CHILD_FAILED);
 		timer_in(c, RETRY_MS);
 	}

@@ -12,11 +12,11 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	    FILES_LISTEN | FILES_TOOLS, { 256, 8, 2, 0 }, 2000, false },
 	[CHILD_APID_OPERATOR] = { "apid-operator", "apid", "apid",
 	    "_myelin-op", 2, ROOT_EMPTY, SLICE_LISTENS, PLANE_OPERATOR,
-	    FILES_LISTEN, { 256, 0, 2, 0 }, 2000, false },
+	    FILES_LISTEN | FILES_TOOLS, { 256, 0, 2, 0 }, 2000, false },
 	[CHILD_POLICYD] = { "policyd", "policyd", "policyd",
 	    "_myelin-policy", 4, ROOT_POLICY, SLICE_STATE | SLICE_PROFILES |
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
-	    SLICE_LISTENS, 0, FILES_SEAL, { 256, 8, 2, 0 }, 2000, false },
+	    SLICE_LISTENS | SLICE_HOOKS | SLICE_SOURCES, 0, FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false },
 	[CHILD_JUDGED] = { "judged", "judged", "judged", "_myelin-judge", 3,
 	    ROOT_EMPTY, SLICE_ENV | SLICE_RULES, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
 	    false },
@@ -40,15 +40,13 @@ children_init(struct supervisor *sv)
 		c->spec = &child_table[i];
 		c->sv = sv;
 		c->state = CHILD_DOWN;
-		c->program = c->listener.fd = -1;
+		c->program = -1;
 		c->up_since = -1;
 		if (c->spec->plane == 0)
 			continue;
-		c->listener.conf = conf_listen(sv->conf,
-		    c->spec->plane);
-		c->listener.also = sv->dir_owner;
+		sockets_take(c, sv->conf);
 		/* Without a socket there is nothing for it to do. */
-		if (c->listener.conf == NULL)
+		if (c->nsockets == 0)
 			c->state = CHILD_ABSENT;
 	}
 }
@@ -112,9 +110,12 @@ child_nofile_own(const struct child *c, const struct slice *s)
 {
 	const uint64_t *v = s->limits.v;
 	const uint32_t *n = c->spec->nofile;
+	uint64_t sockets = c->nsockets > 1 ? c->nsockets : 1;
 
-	return ((uint32_t)(n[0] + n[1] * v[LIMIT_RUNNING_HOST] +
-	    n[2] * v[LIMIT_CONNECTIONS] + n[3] * v[LIMIT_NEURONS]));
+	/* a call that waits for a person has its pipes and memfds, too */
+	return ((uint32_t)(n[0] + n[1] * (v[LIMIT_RUNNING_HOST] +
+	    v[LIMIT_APPROVALS_HOST]) +
+	    n[2] * v[LIMIT_CONNECTIONS] * sockets + n[3] * v[LIMIT_NEURONS]));
 }
 
 uint32_t

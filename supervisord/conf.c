@@ -189,7 +189,24 @@ conf_listen(const struct conf *conf, enum cf_plane plane)
 	size_t i;
 
 	for (i = 0; i < s->nlistens; i++) {
-		if (s->listens[i].plane == plane)
+		if (s->listens[i].plane == plane &&
+		    (s->listens[i].flags & LISTEN_TCP) == 0)
+			return (&s->listens[i]);
+	}
+	return (NULL);
+}
+
+const struct cf_listen *
+conf_listen_n(const struct conf *conf, enum cf_plane plane, size_t n)
+{
+	const struct slice *s = conf->slice;
+	size_t i;
+
+	if (n == 0)
+		return (conf_listen(conf, plane));
+	for (i = 0; i < s->nlistens; i++) {
+		if (s->listens[i].plane == plane &&
+		    (s->listens[i].flags & LISTEN_TCP) != 0 && --n == 0)
 			return (&s->listens[i]);
 	}
 	return (NULL);

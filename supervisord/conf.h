@@ -95,8 +95,11 @@ int	conf_check_tools(const struct conf *, const struct strings *tools,
  */
 const char *conf_keyword(size_t i);
 
-/* The listen line of a plane, or NULL. */
+/* The listen line of a plane that names a path, or NULL. */
 const struct cf_listen *conf_listen(const struct conf *, enum cf_plane);
+/* The same for 0; from 1 on those with an address, in order, then NULL. */
+const struct cf_listen *conf_listen_n(const struct conf *, enum cf_plane,
+	    size_t n);
 
 /* The instance's name that -p DIR gives: at most 32 bytes. */
 #define INSTANCE_BYTES_MAX	33

@@ -97,7 +97,8 @@ has_plane(const struct slice *s, enum cf_plane plane)
 	size_t i;
 
 	for (i = 0; i < s->nlistens; i++) {
-		if (s->listens[i].plane == plane)
+		if (s->listens[i].plane == plane &&
+		    (s->listens[i].flags & LISTEN_TCP) == 0)
 			return (true);
 	}
 	return (false);

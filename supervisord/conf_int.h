@@ -95,12 +95,19 @@ void	set_cgroup(struct parser *, struct pos, const char *);
 void	set_log(struct parser *, struct pos, const char *);
 void	set_limit(struct parser *, struct pos, int limit, const char *);
 void	set_tool(struct parser *, struct pos, const char *path);
+void	set_hook(struct parser *, struct pos, const char *name,
+	    const char *path);
 void	set_tool_input(struct parser *, struct pos, const char *);
 void	set_environment(struct parser *, struct pos, const struct strings *);
 
 void	set_listen(struct parser *, struct pos, enum cf_plane, const char *);
 void	set_listen_group(struct parser *, struct pos, const char *);
 void	set_listen_mode(struct parser *, struct pos, const char *);
+void	set_listen_tcp(struct parser *, struct pos, enum cf_plane,
+	    const char *address, const char *port);
+void	set_listen_flag(struct parser *, struct pos, unsigned flag);
+void	set_listen_hosts(struct parser *, struct pos, const struct strings *);
+void	set_listen_tcp_end(struct parser *);
 
 void	set_profile(struct parser *, struct pos, const char *name);
 void	set_profile_mode(struct parser *, struct pos, const char *);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sha2.h>
+
 #include "conf_int.h"
 #include "parse.h"
 #include "trust.h"
@@ -44,8 +46,10 @@ static const struct keyword keywords[] = {
 	{ "any",		ANY },
 	{ "api",		API },
 	{ "ask",		ASK },
+	{ "authentication",	AUTHENTICATION },
 	{ "cap",		CAP },
 	{ "cgroup",		CGROUP },
+	{ "cleartext",		CLEARTEXT },
 	{ "command",		COMMAND },
 	{ "deny",		DENY },
 	{ "effect",		EFFECT },
@@ -53,9 +57,11 @@ static const struct keyword keywords[] = {
 	{ "elevated",		ELEVATED },
 	{ "environment",	ENVIRONMENT },
 	{ "group",		GROUP },
+	{ "hook",		HOOK },
 	{ "host",		HOST },
 	{ "include",		INCLUDE },
 	{ "instance",		INSTANCE },
+	{ "key",		KEY },
 	{ "listen",		LISTEN },
 	{ "log",		LOG },
 	{ "mark",		MARK },
@@ -67,11 +73,16 @@ static const struct keyword keywords[] = {
 	{ "owner",		OWNER },
 	{ "parent",		PARENT },
 	{ "path",		PATH },
+	{ "port",		PORT },
 	{ "preset",		PRESET },
 	{ "principal",		PRINCIPAL },
 	{ "private",		PRIVATE },
 	{ "profile",		PROFILE },
+	{ "require",		REQUIRE },
+	{ "required",		REQUIRED },
 	{ "state",		STATE },
+	{ "tcp",		TCP },
+	{ "token",		TOKEN },
 	{ "tool",		TOOL },
 	{ "tool-input",		TOOL_INPUT },
 	{ "uids",		UIDS },
@@ -152,6 +163,23 @@ lex_push_text(struct parser *ps, const char *name, char *text, size_t size)
 	return (0);
 }
 
+/* What is in force is to be known later, when the file is another. */
+static void
+add_source(struct parser *ps, const char *path, const char *text,
+    size_t size)
+{
+	char entry[SHA256_DIGEST_STRING_LENGTH + 1 + PATH_BYTES_MAX];
+	size_t n;
+
+	(void)SHA256Data((const uint8_t *)text, size, entry);
+	n = strlen(entry);
+	if (strlen(path) > PATH_BYTES_MAX - n - 2)
+		return;		/* longer than a path can be told */
+	(void)snprintf(entry + n, sizeof(entry) - n, " %s", path);
+	if (strings_add(&ps->conf->slice->sources, entry) == -1)
+		fatalx("out of memory");
+}
+
 int
 lex_push_file(struct parser *ps, struct pos pos, const char *path)
 {
@@ -171,6 +199,7 @@ lex_push_file(struct parser *ps, struct pos pos, const char *path)
 			conf_error(ps, pos, "include \"%s\": %s", path, why);
 		return (-1);
 	}
+	add_source(ps, path, text, size);
 	return (lex_push_text(ps, path, text, size));
 }
 

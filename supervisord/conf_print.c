@@ -107,6 +107,19 @@ print_instance(FILE *f, const struct conf *conf)
 }
 
 static void
+print_tcp(FILE *f, const struct cf_listen *l)
+{
+	print_word(f, "listen api tcp", l->path);
+	(void)fprintf(f, " port %u {\n", l->port);
+	if ((l->flags & LISTEN_TOKEN) != 0)
+		(void)fputs("\tauthentication required\n", f);
+	if ((l->flags & LISTEN_CLEARTEXT) != 0)
+		(void)fputs("\tcleartext\n", f);
+	print_list(f, "\thost", &l->hosts);
+	(void)fputs("}\n", f);
+}
+
+static void
 print_listens(FILE *f, const struct slice *s)
 {
 	const struct cf_listen *l;
@@ -114,11 +127,16 @@ print_listens(FILE *f, const struct slice *s)
 
 	for (i = 0; i < s->nlistens; i++) {
 		l = &s->listens[i];
+		if ((l->flags & LISTEN_TCP) != 0) {
+			print_tcp(f, l);
+			continue;
+		}
 		print_word(f, l->plane == PLANE_AGENT ? "listen api" :
 		    "listen operator", l->path);
 		if (l->group != NULL)
 			print_word(f, " group", l->group);
-		(void)fprintf(f, " mode %04o\n", (unsigned)l->mode);
+		(void)fprintf(f, " mode %04o%s\n", (unsigned)l->mode,
+		    (l->flags & LISTEN_TOKEN) != 0 ? " require token" : "");
 	}
 }
 
@@ -170,7 +188,8 @@ static void
 print_who(FILE *f, const char *before, enum cf_who who, const char *name)
 {
 	(void)fprintf(f, "%s ", before);
-	print_word(f, who == WHO_USER ? "user" : "group", name);
+	print_word(f, who == WHO_USER ? "user" : who == WHO_GROUP ? "group" :
+	    "key", name);
 }
 
 static void
@@ -248,6 +267,11 @@ print_tools(FILE *f, const struct conf *conf)
 		(void)fputs("tool-input coerce\n", f);
 	for (i = 0; i < conf->ntools; i++) {
 		print_word(f, "tool", conf->tools[i].path);
+		(void)putc('\n', f);
+	}
+	for (i = 0; i < conf->slice->nhooks; i++) {
+		print_word(f, "hook", conf->slice->hooks[i].name);
+		print_word(f, "", conf->slice->hooks[i].path);
 		(void)putc('\n', f);
 	}
 }

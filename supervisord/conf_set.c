@@ -1,4 +1,4 @@
-/* Filling the slice: the instance, its limits, sockets and profiles. */
+/* Filling the slice: the instance, its limits, profiles and presets. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -298,84 +298,6 @@ set_limit(struct parser *ps, struct pos pos, int limit, const char *text)
 	if (first_time(ps, pos, &ps->limit[limit], limit_table[limit].keyword)
 	    && set_limit_value(ps, pos, limit, text, &value))
 		ps->conf->slice->limits.v[limit] = value;
-}
-
-/* ---- sockets ---- */
-
-void
-set_listen(struct parser *ps, struct pos pos, enum cf_plane plane,
-    const char *path)
-{
-	struct slice *s = ps->conf->slice;
-	struct cf_listen *l;
-	size_t i, len = strlen(path);
-
-	for (i = 0; i < s->nlistens; i++) {
-		if (s->listens[i].plane == plane)
-			conf_error(ps, pos, "a socket for this was given "
-			    "already, at %s:%u", s->listens[i].where.file,
-			    s->listens[i].where.line);
-		else if (strcmp(s->listens[i].path, path) == 0)
-			conf_error(ps, pos, "\"%s\" is the other socket's "
-			    "path, at %s:%u", path, s->listens[i].where.file,
-			    s->listens[i].where.line);
-	}
-	/* Guarantee C8: nothing that a network could reach. */
-	if (path[0] != '/')
-		conf_error(ps, pos, "listen \"%s\": only a Unix socket's "
-		    "absolute path; TCP comes with tokens, which this version "
-		    "does not have", path);
-	else if (!path_clean(path) || len == 1)
-		conf_error(ps, pos, "listen \"%s\": a path without empty, . "
-		    "or .. parts is needed", path);
-	else if (len > SOCKET_PATH_MAX)
-		conf_error(ps, pos, "listen: a socket path of %zu bytes; the "
-		    "most is %d", len, SOCKET_PATH_MAX);
-	if (s->nlistens >= CONF_ERRORS_MAX)
-		return;
-	s->listens = set_grow(s->listens, &s->nlistens, sizeof(*l));
-	l = &s->listens[s->nlistens - 1];
-	set_where(&l->where, pos);
-	l->plane = plane;
-	l->path = conf_copy(path);
-	l->gid = (gid_t)-1;
-	l->mode = 0660;
-}
-
-static struct cf_listen *
-listen_current(struct parser *ps)
-{
-	struct slice *s = ps->conf->slice;
-
-	return (s->nlistens == 0 ? NULL : &s->listens[s->nlistens - 1]);
-}
-
-void
-set_listen_group(struct parser *ps, struct pos pos, const char *name)
-{
-	struct cf_listen *l = listen_current(ps);
-	gid_t gid;
-
-	if (ps->opts->names->group(name, &gid) == -1)
-		conf_error(ps, pos, "there is no group \"%s\"", name);
-	else if (l != NULL) {
-		l->gid = gid;
-		replace(&l->group, name);
-	}
-}
-
-void
-set_listen_mode(struct parser *ps, struct pos pos, const char *text)
-{
-	struct cf_listen *l = listen_current(ps);
-	uint64_t mode;
-
-	if (!set_number(text, 8, 0777, &mode) || (mode & 0600) != 0600 ||
-	    (mode & 0111) != 0)
-		conf_error(ps, pos, "mode \"%s\": a socket's mode is octal, "
-		    "0600 to 0666, without execute bits", text);
-	else if (l != NULL)
-		l->mode = (mode_t)mode;
 }
 
 /* ---- profiles ---- */

@@ -18,7 +18,7 @@ static const struct {
 static const char *
 who_word(enum cf_who who)
 {
-	return (who == WHO_USER ? "user" : "group");
+	return (who == WHO_USER ? "user" : who == WHO_GROUP ? "group" : "key");
 }
 
 /* The id of a user or group, by name or as a number; else UINT32_MAX. */
@@ -89,15 +89,17 @@ set_principal(struct parser *ps, struct pos pos, enum cf_who who,
 {
 	struct slice *s = ps->conf->slice;
 	struct cf_principal *p;
-	uint32_t id;
+	uint32_t id = 0;
 	size_t i;
 
 	ps->here = pos;
 	ps->has_preset = ps->has_owner = false;
-	if (resolve(ps, pos, who, name, &id)) {
+	if (who == WHO_KEY ? set_name_ok(ps, pos, "key", name) :
+	    resolve(ps, pos, who, name, &id)) {
 		for (i = 0; i < s->nprincipals; i++) {
 			p = &s->principals[i];
-			if (p->who == who && p->id == id)
+			if (p->who == who && (who == WHO_KEY ?
+			    strcmp(p->name, name) == 0 : p->id == id))
 				conf_error(ps, pos, "principal %s \"%s\" was "
 				    "given already, at %s:%u", who_word(who),
 				    name, p->where.file, p->where.line);
@@ -191,6 +193,10 @@ set_principal_end(struct parser *ps)
 		conf_error(ps, ps->here, "principal user \"%s\" has "
 		    "workspaces, which root can't own: say owner NAME or "
 		    "owner any", p->name);
+	if (p->who == WHO_KEY && !ps->has_owner && p->workspaces.n > 0)
+		conf_error(ps, ps->here, "principal key \"%s\" has "
+		    "workspaces and no uid that could own files in them: say "
+		    "owner NAME", p->name);
 }
 
 /* ---- operators ---- */

@@ -293,6 +293,11 @@ feed_close(struct feed *f)
 		(void)close(f->tools[i].fd);
 	}
 	free(f->tools);
+	for (i = 0; i < f->nhooks; i++) {
+		free(f->hooks[i].name);
+		(void)close(f->hooks[i].fd);
+	}
+	free(f->hooks);
 	for (i = 0; i < CHILD_COUNT; i++) {
 		if (f->slices[i] != -1)
 			(void)close(f->slices[i]);
@@ -330,19 +335,23 @@ host_env(const struct strings *allow, struct strings *with)
 	}
 }
 
-/* A child with a socket sees its own listen line and no other. */
+/* A child with sockets sees its own listen lines and no others. */
 static int
 encode(const struct child *c, const struct conf *conf)
 {
 	struct slice view = *conf->slice;
 	struct strings with = { NULL, 0 };
-	struct cf_listen own;
+	struct cf_listen own[LISTENS_MAX];
+	const struct cf_listen *l;
+	size_t n;
 	int fd;
 
 	if (c->spec->plane != 0) {
-		own = *conf_listen(conf, c->spec->plane);
-		view.listens = &own;
-		view.nlistens = 1;
+		for (n = 0; n < LISTENS_MAX && (l = conf_listen_n(conf,
+		    c->spec->plane, n)) != NULL; n++)
+			own[n] = *l;
+		view.listens = own;
+		view.nlistens = n;
 	}
 	view.verbose = conf->verbose || c->sv->opts->verbose;
 	if (c->spec->sections & SLICE_ENV) {
@@ -422,14 +431,21 @@ send_files(struct sending *s)
 	char name[NAME_BYTES_MAX + 8];
 	size_t i;
 
-	if (c->spec->files & FILES_LISTEN)
-		send_file(s, "listen", c->listener.fd == -1 ?
+	for (i = 0; i < c->nsockets && (c->spec->files & FILES_LISTEN); i++) {
+		(void)snprintf(name, sizeof(name), "listen/%zu", i);
+		send_file(s, name, c->sockets[i].fd == -1 ?
 		    listener_nowhere() :
-		    fcntl(c->listener.fd, F_DUPFD_CLOEXEC, 0));
+		    fcntl(c->sockets[i].fd, F_DUPFD_CLOEXEC, 0));
+	}
 	for (i = 0; i < f->ntools && (c->spec->files & FILES_TOOLS); i++) {
 		(void)snprintf(name, sizeof(name), "tool/%s",
 		    f->tools[i].name);
 		send_file(s, name, reopen(f->tools[i].fd));
+	}
+	for (i = 0; i < f->nhooks && (c->spec->files & FILES_HOOKS); i++) {
+		(void)snprintf(name, sizeof(name), "hook/%s",
+		    f->hooks[i].name);
+		send_file(s, name, reopen(f->hooks[i].fd));
 	}
 	if (c->spec->files & FILES_HELPERS) {
 		send_file(s, "maker", reopen(c->sv->maker));
@@ -450,9 +466,11 @@ count_files(const struct child *c, const struct feed *f)
 	uint32_t n = 0;
 
 	if (c->spec->files & FILES_LISTEN)
-		n++;
+		n += (uint32_t)c->nsockets;
 	if (c->spec->files & FILES_TOOLS)
 		n += (uint32_t)f->ntools;
+	if (c->spec->files & FILES_HOOKS)
+		n += (uint32_t)f->nhooks;
 	if (c->spec->files & FILES_HELPERS)
 		n += c->sv->uids.fd != -1 ? 4 : 3;
 	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)

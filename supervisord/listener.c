@@ -2,6 +2,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -132,6 +135,77 @@ done:
 	return (result);
 }
 
+/* ---- TCP ---- */
+
+static socklen_t
+tcp_address(const struct cf_listen *conf, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *four = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (inet_pton(AF_INET, conf->path, &four->sin_addr) == 1) {
+		four->sin_family = AF_INET;
+		four->sin_port = htons((uint16_t)conf->port);
+		return (sizeof(*four));
+	}
+	if (inet_pton(AF_INET6, conf->path, &six->sin6_addr) == 1) {
+		six->sin6_family = AF_INET6;
+		six->sin6_port = htons((uint16_t)conf->port);
+		return (sizeof(*six));
+	}
+	return (0);
+}
+
+static int
+set_option(int fd, int level, int option)
+{
+	int on = 1;
+
+	return (setsockopt(fd, level, option, &on, sizeof(on)));
+}
+
+/*
+ * What is accepted inherits the options.  A client that vanished without a
+ * word is noticed by keep-alives.
+ */
+static int
+tcp_options(int fd, int family)
+{
+	if (set_option(fd, SOL_SOCKET, SO_REUSEADDR) == -1 ||
+	    set_option(fd, SOL_SOCKET, SO_KEEPALIVE) == -1 ||
+	    set_option(fd, IPPROTO_TCP, TCP_NODELAY) == -1)
+		return (-1);
+	return (family == AF_INET6 ? set_option(fd, IPPROTO_IPV6,
+	    IPV6_V6ONLY) : 0);
+}
+
+static int
+tcp_open(struct listener *l, char why[WHY_MAX])
+{
+	struct sockaddr_storage ss;
+	socklen_t len;
+
+	if ((len = tcp_address(l->conf, &ss)) == 0)
+		return (why_say(why, "no numeric address"));
+	l->fd = socket(ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC |
+	    SOCK_NONBLOCK, 0);
+	if (l->fd == -1)
+		return (why_say(why, "socket: %s", strerror(errno)));
+	if (tcp_options(l->fd, ss.ss_family) == -1)
+		why_say(why, "options: %s", strerror(errno));
+	else if (bind(l->fd, (const struct sockaddr *)&ss, len) == -1)
+		why_say(why, "port %u: bind: %s", l->conf->port,
+		    strerror(errno));
+	else if (listen(l->fd, BACKLOG) == -1)
+		why_say(why, "port %u: listen: %s", l->conf->port,
+		    strerror(errno));
+	else
+		return (0);
+	listener_close(l);
+	return (-1);
+}
+
 int
 listener_open(struct listener *l, char why[WHY_MAX])
 {
@@ -142,6 +216,8 @@ listener_open(struct listener *l, char why[WHY_MAX])
 	l->fd = -1;
 	l->dev = 0;
 	l->ino = 0;
+	if ((l->conf->flags & LISTEN_TCP) != 0)
+		return (tcp_open(l, why));
 	if (address(l->conf->path, &sun, why) == -1 ||
 	    directory(l, why) == -1 || probe(&sun, why) == -1)
 		return (-1);
@@ -175,7 +251,8 @@ listener_close(struct listener *l)
 
 	if (l->fd == -1)
 		return;
-	if (lstat(l->conf->path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	if ((l->conf->flags & LISTEN_TCP) == 0 &&
+	    lstat(l->conf->path, &st) == 0 && S_ISSOCK(st.st_mode) &&
 	    st.st_dev == l->dev && st.st_ino == l->ino)
 		(void)unlink(l->conf->path);
 	(void)close(l->fd);

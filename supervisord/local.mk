@@ -9,14 +9,16 @@ dist_man_MANS += man/myelind.8 man/myelin.conf.5 man/myelin-tool.5
 
 AM_YFLAGS = -d -Wno-yacc
 BUILT_SOURCES += supervisord/parse.h
-SUPERVISORD_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+SUPERVISORD_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) $(LIBMD_CFLAGS) \
 	-Isupervisord -I$(top_srcdir)/supervisord
 
 # The configuration alone, for tests and fuzzers.
 supervisord_libconf_a_SOURCES = \
 	supervisord/conf.c supervisord/conf.h supervisord/conf_int.h \
 	supervisord/conf_check.c \
+	supervisord/conf_hook.c \
 	supervisord/conf_lex.c \
+	supervisord/conf_listen.c \
 	supervisord/conf_names.c \
 	supervisord/conf_print.c supervisord/conf_rule.c \
 	supervisord/conf_set.c \
@@ -33,6 +35,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/children.c \
 	supervisord/exec.c \
 	supervisord/feed.c \
+	supervisord/feed_hook.c \
 	supervisord/feed_own.c \
 	supervisord/listener.c supervisord/listener.h \
 	supervisord/load.c \
@@ -42,13 +45,14 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/reload.c \
 	supervisord/reload_same.c \
 	supervisord/restart.c supervisord/restart.h \
+	supervisord/sockets.c \
 	supervisord/state.c supervisord/state.h \
 	supervisord/supervisor.c supervisord/supervisor.h \
 	supervisord/uids.c supervisord/uids.h
 supervisord_libsupervisord_a_CPPFLAGS = $(SUPERVISORD_CPPFLAGS)
 
 SUPERVISORD_LIBS = supervisord/libsupervisord.a supervisord/libconf.a \
-	$(COMMON_LIBS)
+	$(COMMON_LIBS) $(LIBMD_LIBS)
 
 supervisord_myelind_SOURCES = supervisord/main.c
 supervisord_myelind_CPPFLAGS = $(SUPERVISORD_CPPFLAGS)
@@ -73,13 +77,13 @@ tests_unit_check_parse_SOURCES = tests/unit/check_parse.c \
 tests_unit_check_parse_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) $(CHECK_CFLAGS) \
 	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"'
 tests_unit_check_parse_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
-	$(CHECK_LIBS)
+	$(LIBMD_LIBS) $(CHECK_LIBS)
 tests_unit_check_parse_man_SOURCES = tests/unit/check_parse_man.c \
 	tests/unit/unit.h
 tests_unit_check_parse_man_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) \
 	$(CHECK_CFLAGS) -DMAN_PAGE='"$(abs_top_srcdir)/man/myelin.conf.5"'
 tests_unit_check_parse_man_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
-	$(CHECK_LIBS)
+	$(LIBMD_LIBS) $(CHECK_LIBS)
 tests_unit_check_supervisord_SOURCES = tests/unit/check_supervisord.c \
 	tests/unit/unit.h
 tests_unit_check_supervisord_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) \
@@ -93,6 +97,7 @@ tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c \
 	tests/unit/conf_fake.h tests/unit/conf_same.h
 tests_fuzz_fuzz_config_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) \
 	-I$(top_srcdir)/tests/unit
-tests_fuzz_fuzz_config_LDADD = supervisord/libconf.a $(COMMON_LIBS)
+tests_fuzz_fuzz_config_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
+	$(LIBMD_LIBS)
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif

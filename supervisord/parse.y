@@ -54,14 +54,18 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token <num> LIMIT	"a limit"
 %token ALLOW "allow" ANY "any" API "api" ASK "ask" CAP "cap"
 %token CGROUP "cgroup" COMMAND "command" DENY "deny" EFFECT "effect"
-%token EGRESS "egress" ELEVATED "elevated" HOST "host" MARK "mark"
-%token MATCH "match" NOT "not" PATH "path"
-%token ENVIRONMENT "environment" GROUP "group" INCLUDE "include"
+%token EGRESS "egress" ELEVATED "elevated" MARK "mark" MATCH "match" NOT "not"
+%token PATH "path"
+%token ENVIRONMENT "environment" GROUP "group" HOOK "hook"
+%token INCLUDE "include"
 %token INSTANCE "instance" LISTEN "listen" LOG "log" MAY "may" MODE "mode"
 %token OPERATOR "operator" OWNER "owner" PARENT "parent" PRESET "preset"
 %token PRINCIPAL "principal" PRIVATE "private" PROFILE "profile"
 %token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
 %token USER "user" WORKSPACE "workspace"
+%token AUTHENTICATION "authentication" CLEARTEXT "cleartext" HOST "host"
+%token KEY "key" PORT "port" REQUIRE "require" REQUIRED "required"
+%token TCP "tcp" TOKEN "token"
 
 %type <num> plane who allow_deny
 %type <list> list marks words
@@ -130,6 +134,11 @@ entry		: %empty
 			set_tool(ps, @1, $2);
 			free($2);
 		}
+		| HOOK STRING STRING {
+			set_hook(ps, @1, $2, $3);
+			free($2);
+			free($3);
+		}
 		| TOOL_INPUT STRING {
 			set_tool_input(ps, @1, $2);
 			free($2);
@@ -152,12 +161,40 @@ entry		: %empty
 		;
 
 listen		: listen_head listen_options
+		| listen_tcp_head '{' listen_lines '}' {
+			set_listen_tcp_end(ps);
+		}
 		;
 
 listen_head	: LISTEN plane STRING {
 			set_listen(ps, @1, $2, $3);
 			free($3);
 		}
+		;
+
+listen_tcp_head	: LISTEN plane TCP STRING PORT STRING {
+			set_listen_tcp(ps, @1, $2, $4, $6);
+			free($4);
+			free($6);
+		}
+		;
+
+listen_lines	: listen_line
+		| listen_lines sep listen_line
+		;
+
+listen_line	: %empty
+		| AUTHENTICATION REQUIRED {
+			set_listen_flag(ps, @1, LISTEN_TOKEN);
+		}
+		| CLEARTEXT {
+			set_listen_flag(ps, @1, LISTEN_CLEARTEXT);
+		}
+		| HOST list {
+			set_listen_hosts(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| error
 		;
 
 plane		: API				{ $$ = PLANE_AGENT; }
@@ -172,6 +209,9 @@ listen_options	: %empty
 		| listen_options MODE STRING {
 			set_listen_mode(ps, @2, $3);
 			free($3);
+		}
+		| listen_options REQUIRE TOKEN {
+			set_listen_flag(ps, @2, LISTEN_TOKEN);
 		}
 		;
 
@@ -330,6 +370,10 @@ principal	: principal_head '{' principal_lines '}' {
 
 principal_head	: PRINCIPAL who STRING {
 			set_principal(ps, @1, $2, $3);
+			free($3);
+		}
+		| PRINCIPAL KEY STRING {
+			set_principal(ps, @1, WHO_KEY, $3);
 			free($3);
 		}
 		;

@@ -5,8 +5,8 @@
 #include "probe.h"
 
 /*
- * Pages of pipes that one running call holds in apid's name: stdout is made
- * 128 KiB, stderr and stdin stay at 64 KiB each.
+ * Pages of pipes that one call, running or waiting for an approval, holds in
+ * apid's name: stdout is made 128 KiB, stderr and stdin stay at 64 KiB each.
  */
 #define PIPE_PAGES_CALL	64u
 #define PIPE_PAGES_FILE	"/proc/sys/fs/pipe-user-pages-soft"
@@ -16,6 +16,8 @@ int
 preflight(const struct slice *s, char why[WHY_MAX])
 {
 	unsigned long long running = s->limits.v[LIMIT_RUNNING_HOST];
+	unsigned long long waiting = s->limits.v[LIMIT_APPROVALS_HOST];
+	unsigned long long need = (running + waiting) * PIPE_PAGES_CALL;
 	unsigned long long soft = 0;
 	FILE *f;
 
@@ -24,11 +26,11 @@ preflight(const struct slice *s, char why[WHY_MAX])
 	if (fscanf(f, "%llu", &soft) != 1)
 		soft = 0;
 	(void)fclose(f);
-	if (soft == 0 || running * PIPE_PAGES_CALL <= soft)
+	if (soft == 0 || need <= soft)
 		return (0);
-	return (why_say(why, "running-calls-host %llu needs %llu pages of "
-	    "pipes, fs.pipe-user-pages-soft is %llu: lower the one or raise "
-	    "the other", running, running * PIPE_PAGES_CALL, soft));
+	return (why_say(why, "running-calls-host %llu and approvals-host %llu "
+	    "need %llu pages of pipes, fs.pipe-user-pages-soft is %llu: lower "
+	    "the ones or raise the other", running, waiting, need, soft));
 }
 
 static void

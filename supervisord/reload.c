@@ -173,8 +173,7 @@ commit(struct supervisor *sv)
 	for (i = 0; i < CHILD_COUNT; i++) {
 		c = &sv->children[i];
 		if (c->spec->plane != 0)
-			c->listener.conf = conf_listen(sv->conf,
-			    c->spec->plane);
+			sockets_take(c, sv->conf);
 	}
 	log_set_verbose(sv->opts->verbose || sv->conf->verbose);
 	r->phase = RELOAD_COMMITTING;

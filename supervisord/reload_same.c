@@ -94,6 +94,24 @@ check_fixed(struct supervisor *sv, const struct conf *conf)
 
 /* ---- sockets ---- */
 
+static bool
+same_listen(const struct cf_listen *a, const struct cf_listen *b)
+{
+	size_t i;
+
+	if (a == NULL || b == NULL)
+		return (a == b);
+	if (a->gid != b->gid || a->mode != b->mode || a->flags != b->flags ||
+	    a->port != b->port || a->hosts.n != b->hosts.n ||
+	    !same_text(a->path, b->path))
+		return (false);
+	for (i = 0; i < a->hosts.n; i++) {
+		if (!same_text(a->hosts.v[i], b->hosts.v[i]))
+			return (false);
+	}
+	return (true);
+}
+
 /* They stay bound, with what the children accept on them. */
 static int
 check_listens(struct supervisor *sv, const struct conf *conf)
@@ -103,16 +121,13 @@ check_listens(struct supervisor *sv, const struct conf *conf)
 	int result = 0;
 	size_t i;
 
-	for (i = 0; i < 2; i++) {
-		a = conf_listen(sv->conf, planes[i]);
-		b = conf_listen(conf, planes[i]);
-		if (a == NULL && b == NULL)
-			continue;
-		if (a != NULL && b != NULL && a->gid == b->gid &&
-		    a->mode == b->mode && same_text(a->path, b->path))
+	for (i = 0; i < 2 * LISTENS_MAX; i++) {
+		a = conf_listen_n(sv->conf, planes[i % 2], i / 2);
+		b = conf_listen_n(conf, planes[i % 2], i / 2);
+		if (same_listen(a, b))
 			continue;
 		say(sv, conf, b == NULL ? NULL : &b->where,
-		    planes[i] == PLANE_AGENT ? "listen api is another now" :
+		    planes[i % 2] == PLANE_AGENT ? "listen api is another now" :
 		    "listen operator is another now");
 		result = -1;
 	}

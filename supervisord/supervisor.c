@@ -74,18 +74,11 @@ block(struct supervisor *sv, char *why)
 static int
 sockets(struct supervisor *sv)
 {
-	char why[WHY_MAX];
-	struct child *c;
 	size_t i;
 
 	for (i = 0; i < CHILD_COUNT; i++) {
-		c = &sv->children[i];
-		if (c->listener.conf == NULL)
-			continue;
-		if (listener_open(&c->listener, why) == -1) {
-			log_warnx("%s: %s", c->listener.conf->path, why);
+		if (sockets_open(&sv->children[i]) == -1)
 			return (-1);
-		}
 	}
 	return (0);
 }
@@ -127,7 +120,7 @@ clear_up(struct supervisor *sv)
 	size_t i;
 
 	for (i = 0; i < CHILD_COUNT; i++)
-		listener_close(&sv->children[i].listener);
+		sockets_close(&sv->children[i]);
 	uids_unlock(&sv->uids);
 	state_close(&sv->state);
 }
@@ -228,7 +221,7 @@ stop(struct supervisor *sv, int status)
 	for (i = 0; i < CHILD_COUNT; i++) {
 		c = &sv->children[i];
 		/* From here on a client is refused, not left waiting. */
-		listener_close(&c->listener);
+		sockets_close(c);
 		if (c->pid == 0 && c->timer != NULL)
 			(void)event_del(c->timer);
 	}

@@ -42,6 +42,7 @@ enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 #define FILES_TOOLS	0x02	/* "tool/NAME", the declarations */
 #define FILES_HELPERS	0x04	/* maker, spawner, neuron-tool; "uids" */
 #define FILES_SEAL	0x08	/* "seal", from the credential store */
+#define FILES_HOOKS	0x10	/* "hook/NAME", programs */
 
 /* What one child is: a row of child_table. */
 struct child_spec {
@@ -96,7 +97,8 @@ struct child {
 	int			 program;	/* the executable, open */
 	uid_t			 uid;
 	gid_t			 gid;
-	struct listener		 listener;
+	struct listener		 sockets[LISTENS_MAX]; /* a path's is the first */
+	size_t			 nsockets;
 };
 
 struct tool {
@@ -107,11 +109,18 @@ struct tool {
 	int		 fd;		/* a sealed memfd of its declaration */
 };
 
+struct hook {
+	char		*name;
+	int		 fd;		/* a sealed memfd of its program */
+};
+
 /* What children get of one generation of the configuration. */
 struct feed {
 	uint32_t	 generation;
 	struct tool	*tools;
 	size_t		 ntools;
+	struct hook	*hooks;
+	size_t		 nhooks;
 	int		 slices[CHILD_COUNT];	/* sealed memfds, or -1 */
 };
 
@@ -198,6 +207,14 @@ uint32_t child_nofile_own(const struct child *, const struct slice *);
 /* Its root directory, "" for none; size is PATH_BYTES_MAX. */
 int	child_root(const struct child *, char *path, size_t size);
 
+/* ---- sockets.c ---- */
+
+/* Which ones a child has, by a configuration.  Nothing is bound. */
+void	sockets_take(struct child *, const struct conf *);
+/* Binds them all.  0, or -1 after saying why, with none bound. */
+int	sockets_open(struct child *);
+void	sockets_close(struct child *);
+
 /* ---- exec.c ---- */
 
 /*
@@ -230,6 +247,8 @@ int	feed_own_tools(struct supervisor *, const struct conf *,
 const char *feed_tool_path(const struct feed *, const char *name);
 bool	feed_same_tools(const struct feed *, const struct feed *);
 /* Encodes every child's slice.  0, or -1 after saying why. */
+/* The programs of the hooks; -1 after complaining (feed_hook.c). */
+int	feed_hooks(struct supervisor *, const struct conf *, struct feed *);
 int	feed_encode(struct supervisor *, const struct conf *, struct feed *);
 /* Sends CONFIG and its files. */
 int	feed_send(const struct child *, const struct feed *,

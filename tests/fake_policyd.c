@@ -2,12 +2,12 @@
  * For tests of apid alone: plays supervisord and policyd for one apid, and
  * runs the programs of its calls as plain children, in no sandbox.
  *
- *	fake_policyd [-o] apid socket [keyword=value ...]
+ *	fake_policyd [-o | -t port] apid socket [keyword=value ...]
  *
- * -o: the operator's plane.  Says "ready PID" on standard output.  Commands,
- * a line each, on standard input: "drop" ends the channel as policyd's death
- * would, "plumb" makes a new one, "bad NAME" sends what tests/takeover/hostile.c
- * has of that name, "quit" ends all.
+ * -o: the operator's plane; -t: TCP, with tokens, too.  Says "ready PID" on
+ * standard output.  Commands, a line each, on standard input: "drop" ends the
+ * channel as policyd's death would, "plumb" makes a new one, "bad NAME" sends
+ * what tests/takeover/hostile.c has of that name, "quit" ends all.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "fake_auth.h"
 #include "hostile.h"
 #include "ids.h"
 #include "imsg.h"
@@ -51,6 +52,7 @@ static struct event_base *base;
 static struct channel	*control, *api;
 static struct limits	 limits;
 static enum cf_plane	 plane = PLANE_AGENT;
+static uint16_t		 tcp_port;	/* 0: none */
 static pid_t		 apid;
 
 static int
@@ -149,7 +151,8 @@ on_query(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1)
 		return (-1);
 	if (what == QUERY_AUDIT) {
-		snprintf(text, sizeof(text), "{\"lines\":[],\"next\":%llu}",
+		snprintf(text, sizeof(text), "{\"lines\":[],\"next\":%llu,"
+		    "\"head\":{\"synced\":0}}",
 		    (unsigned long long)cursor);
 		reply(request, 200, 0, text);
 	} else if (canned(what) != NULL)
@@ -207,6 +210,13 @@ on_open_ruled(void *arg, struct imsg *m)
 {
 	(void)arg;
 	return (open_any(m, 1));
+}
+
+static int
+on_auth(void *arg, struct imsg *m)
+{
+	(void)arg;
+	return (fake_on_auth(api, m));
 }
 
 /* MCP's sessions by name: the id is made of it, so that it stays the same. */
@@ -400,6 +410,11 @@ run(struct job *j, json_t *args, int fds[4])
 	_exit(127);
 }
 
+#define VERDICT_REST	",\"class\":\"mutate-irreversible\"," \
+	"\"effect\":\"mutate-irreversible\",\"marks\":[\"opaque\"]," \
+	"\"rule\":null,\"where\":null,\"command\":\"ls key=AKIAIOSFODNN7" \
+	"EXAMPLE\",\"from\":null,\"to\":null,\"reason\":null,\"next\":null}"
+
 static void
 tell(struct job *j, uint32_t request)
 {
@@ -413,12 +428,29 @@ tell(struct job *j, uint32_t request)
 	imsg_put_str(m, j->session);
 	channel_send(api, m);
 	m = imsg_new(MSG_CALL_JUDGED);
-	imsg_put_u8(m, strcmp(j->tool, "denied") == 0 ? VERDICT_DENY :
-	    VERDICT_ALLOW);
-	imsg_put_u8(m, EFFECT_MUTATE_IRREVERSIBLE);
-	imsg_put_u32(m, MARK_OPAQUE);
 	imsg_put_str(m, j->id);
-	imsg_put_str(m, "mutate-irreversible");
+	imsg_put_str(m, strcmp(j->tool, "denied") == 0 ?
+	    "{\"verdict\":\"deny\"" VERDICT_REST :
+	    "{\"verdict\":\"allow\"" VERDICT_REST);
+	channel_send(api, m);
+}
+
+/*
+ * A dry run whose explanation is the tool's name; or the call that the key
+ * names, as if it was that one's.
+ */
+static void
+tell_other(uint32_t request, const char *tool, const char *key)
+{
+	struct imsg *m = imsg_new(key[0] != '\0' ? MSG_CALL_SAME :
+	    MSG_DRY_JUDGED);
+
+	imsg_put_u32(m, request);
+	imsg_put_str(m, key[0] != '\0' ? key :
+	    "{\"dry_run\":true,\"verdict\":\"allow\"}");
+	if (key[0] == '\0' && strcmp(tool, "none") != 0)
+		imsg_put_fd(m, memfd_sealed("explanation", tool,
+		    strlen(tool)));
 	channel_send(api, m);
 }
 
@@ -432,6 +464,7 @@ on_ask(void *arg, struct imsg *m)
 	const uint8_t *bytes;
 	struct job *j;
 	json_t *args;
+	uint8_t flags;
 	size_t n;
 	int i;
 
@@ -441,7 +474,7 @@ on_ask(void *arg, struct imsg *m)
 	(void)imsg_get_u64(m);
 	ms = imsg_get_u32(m);
 	(void)imsg_get_u8(m);
-	(void)imsg_get_u8(m);
+	flags = imsg_get_u8(m);
 	if (once) {
 		(void)imsg_get_u32(m);
 		(void)imsg_get_u32(m);
@@ -462,6 +495,11 @@ on_ask(void *arg, struct imsg *m)
 	if (strcmp(j->tool, "absent") == 0) {
 		reply(request, 404, 0, "{\"error\":{\"code\":\"not_found\","
 		    "\"message\":\"no such tool\"}}");
+		free(j);
+		goto done;
+	}
+	if ((flags & ASK_F_DRY_RUN) != 0 || key[0] != '\0') {
+		tell_other(request, j->tool, key);
 		free(j);
 		goto done;
 	}
@@ -577,7 +615,9 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_TRANSCRIPT,	on_transcript },
 	{ MSG_OPEN_NAMED,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
-	{ MSG_TOOLS_FOR,	on_tools_for }
+	{ MSG_TOOLS_FOR,	on_tools_for },
+	{ MSG_SHOWN,		nothing },
+	{ MSG_AUTH,		on_auth }
 };
 
 /* Sent what can't be right: apid closes the channel. */
@@ -746,21 +786,28 @@ configure(const char *path)
 	s->instance = strdup("fake");
 	s->generation = 1;
 	s->limits = limits;
-	s->listens = calloc(1, sizeof(*s->listens));
-	s->nlistens = 1;
+	s->listens = calloc(2, sizeof(*s->listens));
+	s->nlistens = tcp_port != 0 ? 2 : 1;
+	s->listens[1].where.file = strdup("fake");
+	s->listens[1].plane = plane;
+	s->listens[1].path = strdup("127.0.0.1");
+	s->listens[1].port = tcp_port;
+	s->listens[1].flags = LISTEN_TCP | LISTEN_TOKEN;
 	s->listens->where.file = strdup("fake");
 	s->listens->plane = plane;
 	s->listens->path = strdup(path);
 	s->listens->mode = 0666;
 	m = imsg_new(MSG_CONFIG);
 	imsg_put_u32(m, 1);
-	imsg_put_u32(m, plane == PLANE_AGENT ? 2 : 1);
+	imsg_put_u32(m, (plane == PLANE_AGENT ? 2 : 1) + (tcp_port != 0));
 	imsg_put_fd(m, slice_encode(s, SLICE_LISTENS));
 	channel_send(control, m);
 	slice_free(s);
-	send_file(0, "listen", listen_on(path));
+	send_file(0, "listen/0", listen_on(path));
 	if (plane == PLANE_AGENT)
 		send_file(1, "tool/exec", declaration());
+	if (tcp_port != 0)
+		send_file(2, "listen/1", fake_listen_tcp(tcp_port));
 }
 
 static void
@@ -846,8 +893,13 @@ main(int argc, char **argv)
 		plane = PLANE_OPERATOR;
 		i++;
 	}
+	if (argc > 2 && strcmp(argv[1], "-t") == 0) {
+		tcp_port = (uint16_t)atoi(argv[2]);
+		i += 2;
+	}
 	if (argc - i < 2)
-		errx(1, "usage: fake_policyd [-o] apid socket [limit=value]");
+		errx(1, "usage: fake_policyd [-o | -t port] apid socket "
+		    "[limit=value]");
 	log_init("fake_policyd", -1, 0);
 	limits_init(&limits);
 	signal(SIGPIPE, SIG_IGN);

@@ -29,6 +29,7 @@
 #include "../native/filter.h"
 #include "../native/landlock.h"
 #include "../sys.h"
+#include "hook.h"
 #include "pty.h"
 #include "run.h"
 #include "without.h"
@@ -37,6 +38,7 @@
 	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 #define BLOCK_FD	3	/* a body's run block; PID 1's channel there */
+#define HOOK_FD		3	/* a hook's program */
 
 static volatile struct run_failure *shared;
 
@@ -159,14 +161,29 @@ stdio(const struct run_request *req, const struct pty *pty)
 	(void)fcntl(2, F_SETFD, 0);
 }
 
-/* A program has these three alone, a body the block as well. */
+/*
+ * A program has these three alone, a body the block as well; a hook has its
+ * own bytes there, which an interpreter is to read if it is a script.
+ */
 static void
-close_others(const struct run_request *req, int body)
+close_others(const struct run_request *req, uint32_t flags)
 {
-	if (body && dup2(req->block, BLOCK_FD) == -1)
-		fail(RUN_AT_STDIO, errno);
-	/* TOOL_FD, which is to be executed, is closed by that. */
-	if (close_range(body ? TOOL_FD + 1 : BLOCK_FD, ~0U, 0) == -1)
+	unsigned from = BLOCK_FD;
+	int program;
+
+	if (flags & RUNBLOCK_F_BODY) {
+		if (dup2(req->block, BLOCK_FD) == -1)
+			fail(RUN_AT_STDIO, errno);
+		/* TOOL_FD, which is to be executed, is closed by that. */
+		from = TOOL_FD + 1;
+	} else if (flags & RUNBLOCK_F_HOOK) {
+		if ((program = run_hook_program(req->block)) == -1)
+			fail(RUN_AT_BLOCK, errno);
+		if (dup2(program, HOOK_FD) == -1)
+			fail(RUN_AT_STDIO, errno);
+		from = HOOK_FD + 1;
+	}
+	if (close_range(from, ~0U, 0) == -1)
 		fail(RUN_AT_STDIO, errno);
 }
 
@@ -228,6 +245,14 @@ execute_body(const char *body, const char *workspace, char *const *env)
 	fail(RUN_AT_EXEC, errno);
 }
 
+static void
+execute_hook(char *const *argv, char *const *env)
+{
+	shared->where = RUN_AT_COUNT;
+	execveat(HOOK_FD, "", argv, env, AT_EMPTY_PATH);
+	fail(RUN_AT_EXEC, errno);
+}
+
 static _Noreturn void
 child(const struct native *native, const struct run_request *req,
     const struct runblock *rb, char *const *env, const char *workspace,
@@ -243,7 +268,7 @@ child(const struct native *native, const struct run_request *req,
 	(void)umask(022);
 	FAULT("child.start");
 	stdio(req, pty);
-	close_others(req, body);
+	close_others(req, rb->flags);
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
@@ -252,6 +277,8 @@ child(const struct native *native, const struct run_request *req,
 	FAULT("child.confined");
 	if (body)
 		execute_body(rb->argv[0], workspace, env);
+	else if (rb->flags & RUNBLOCK_F_HOOK)
+		execute_hook(rb->argv, env);
 	else
 		execute(rb->argv, env);
 	_exit(127);

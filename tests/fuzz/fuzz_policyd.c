@@ -10,9 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sha2.h>
+
 #include "../../policyd/api.h"
+#include "../../policyd/approval.h"
 #include "../../policyd/conf.h"
 #include "../../policyd/judge.h"
+#include "../../policyd/keys.h"
 #include "../../policyd/launch.h"
 #include "../../policyd/policyd.h"
 #include "../../policyd/store.h"
@@ -32,7 +36,10 @@
 static const uint8_t magic[8] = { 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22,
     0x11 };
 static uint8_t	number[8];
-static char	last_ids[3][ID_SIZE];	/* a call, a neuron, a session */
+static char	last_ids[4][ID_SIZE]; /* a call, a neuron, a session, an approval */
+static const char letters[] = "cnsa";
+/* So does the digest of the last approval. */
+static const uint8_t no_digest[APPROVAL_DIGEST] = "the digest of the last approval";
 
 static struct event_base	*base;
 static int			 memfd, pipes[2], socks[2], accepted;
@@ -59,6 +66,7 @@ make_peer(struct slice *s)
 	s->nlistens = 2;
 	s->listens = calloc(2, sizeof(*s->listens));
 	s->listens[0].plane = PLANE_AGENT;
+	s->listens[0].flags = LISTEN_TOKEN;
 	s->listens[0].path = strdup(sun.sun_path);
 	s->listens[1].plane = PLANE_OPERATOR;
 	s->listens[1].path = strdup(sun.sun_path);
@@ -71,8 +79,11 @@ make_conf(void)
 
 	make_peer(s);
 	s->instance = strdup("fuzz");
-	s->nprincipals = 1;
-	s->principals = calloc(1, sizeof(*s->principals));
+	s->nprincipals = 2;
+	s->principals = calloc(2, sizeof(*s->principals));
+	s->principals[1] = (struct cf_principal){ .who = WHO_KEY,
+	    .where.file = strdup("fuzz.conf"), .name = strdup("fuzz"),
+	    .preset = "readonly", .owner = OWNER_PEER };
 	s->principals[0].where.file = strdup("fuzz.conf");
 	s->principals[0].who = WHO_USER;
 	s->principals[0].id = geteuid();
@@ -86,10 +97,27 @@ make_conf(void)
 	s->operators = calloc(1, sizeof(*s->operators));
 	s->operators[0].who = WHO_USER;
 	s->operators[0].id = geteuid();
-	s->operators[0].rights = RIGHT_AUDIT;
+	s->operators[0].rights = RIGHT_AUDIT | RIGHT_APPROVE | RIGHT_MANAGE;
+	s->limits.v[LIMIT_SELF_APPROVAL] = 1;
 	s->limits.v[LIMIT_NEURON_WAIT] = 0;
 	s->limits.v[LIMIT_HOURLY] = 100000000;
 	conf_set(s);
+}
+
+/* Whose token is "fuzz": a real one an input can't know. */
+static void
+make_key(void)
+{
+	struct key_row row = { .name = "fuzz", .created = 1 };
+	SHA2_CTX sha;
+
+	SHA256Init(&sha);
+	SHA256Update(&sha, (const uint8_t *)"fuzz", 4);
+	SHA256Final(row.hash, &sha);
+	if (id_make(ID_KEY, row.id) == -1 ||
+	    store_key_name_add(PRINCIPAL_KEYS, "fuzz") == -1 ||
+	    store_key_set(&row) == -1 || keys_start() == -1)
+		abort();
 }
 
 static void
@@ -100,8 +128,10 @@ make_all(void)
 	if ((base = event_base_new()) == NULL)
 		abort();
 	make_conf();
-	if (policyd_start_memory(base) == -1 ||
-	    (memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
+	if (policyd_start_memory(base) == -1)
+		abort();
+	make_key();
+	if ((memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
 	    pipe2(pipes, O_CLOEXEC) == -1 ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, socks) == -1)
 		abort();
@@ -146,12 +176,14 @@ put_in(uint8_t *packet, size_t size, const void *what, const void *with,
 static void
 put_in_all(uint8_t *packet, size_t size)
 {
-	static const char letters[] = "cns";
+	const struct approval *a = approval_find(last_ids[3]);
 	char zeros[ID_SIZE];
 	size_t i;
 
 	put_in(packet, size, magic, number, sizeof(magic));
-	for (i = 0; i < 3; i++) {
+	if (a != NULL)
+		put_in(packet, size, no_digest, a->digest, sizeof(no_digest));
+	for (i = 0; i < sizeof(last_ids) / sizeof(last_ids[0]); i++) {
 		snprintf(zeros, sizeof(zeros), "%c-00000000000000000000",
 		    letters[i]);
 		if (last_ids[i][0] != '\0')
@@ -233,7 +265,10 @@ send_tools(void)
 	enc_free(e);
 }
 
-/* judged allows what it is asked, unless it is the one that is hostile. */
+/*
+ * judged allows what it is asked, unless it is the one that is hostile, and
+ * asks where an operator is.
+ */
 static void
 answer_judge(struct dec *d, enum channel_kind hostile)
 {
@@ -247,7 +282,7 @@ answer_judge(struct dec *d, enum channel_kind hostile)
 	}
 	e = enc_new(256);
 	enc_u64(e, sequence);
-	enc_u8(e, VERDICT_ALLOW);
+	enc_u8(e, hostile == CH_OPERATOR ? VERDICT_ASK : VERDICT_ALLOW);
 	enc_u8(e, EFFECT_READ);
 	enc_u32(e, 0);
 	enc_u32(e, 0);
@@ -318,6 +353,11 @@ answer(const uint8_t *bytes, size_t size, enum channel_kind hostile)
 		(void)dec_u64(&d);
 		(void)dec_u64(&d);
 		dec_str(&d, last_ids[0], ID_SIZE);
+		break;
+	case MSG_CALL_ASKING:
+		(void)dec_u32(&d);
+		dec_str(&d, last_ids[0], ID_SIZE);
+		dec_str(&d, last_ids[3], ID_SIZE);
 		break;
 	case MSG_REPLY:
 		p = memmem(bytes, size, "\"session\":\"s-", 13);
@@ -419,6 +459,7 @@ fresh(enum channel_kind hostile)
 		policyd_stop();
 		if (policyd_start_memory(base) == -1)
 			abort();
+		make_key();
 	}
 	memset(last_ids, 0, sizeof(last_ids));
 	plumb(CH_LAUNCH);
@@ -428,7 +469,7 @@ fresh(enum channel_kind hostile)
 	if (hostile != CH_JUDGE)
 		send_tools();
 	turn(hostile);
-	if (hostile == CH_LAUNCH)
+	if (hostile == CH_LAUNCH || hostile == CH_OPERATOR)
 		send_call(hostile);
 }
 

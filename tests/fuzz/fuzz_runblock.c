@@ -25,7 +25,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (i = 0; i < rb->envc; i++)
 			env_check(rb->env[i], strcspn(rb->env[i], "="),
 			    strchr(rb->env[i], '=') + 1);
-		if (((rb->flags & RUNBLOCK_F_BODY) && rb->args_size > size) ||
+		if (((rb->flags & RUNBLOCK_F_CARRIES) &&
+		    rb->args_size > size) ||
 		    ((rb->flags & RUNBLOCK_F_PTY) && !PTY_SIZE_OK(rb->pty)))
 			abort();
 		runblock_free(rb);

@@ -21,11 +21,12 @@ FAKE = os.path.join(BUILD, "tests", "fake_policyd")
 class Fake:
     """One apid with its played policyd."""
 
-    def __init__(self, *limits, operator=False):
+    def __init__(self, *limits, operator=False, tcp=None):
         self.dir = tempfile.mkdtemp(prefix="apid-")
         os.chmod(self.dir, 0o755)
         self.path = os.path.join(self.dir, "sock")
         argv = [FAKE] + (["-o"] if operator else []) + \
+            (["-t", str(tcp)] if tcp else []) + \
             [APID, self.path] + list(limits)
         self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE)
@@ -414,8 +415,6 @@ class Bodies(Base):
                  b"}}", "levels")):
             with self.subTest(body=body):
                 self.refused(body, word if word is not None else "base64")
-        for name in ("idempotency_key", "dry_run"):
-            self.refused(dict(ok, **{name: "x"}), name, "not_built", 501)
 
     def test_sessions(self):
         self.target = "/v1/sessions"
@@ -470,6 +469,19 @@ class Bodies(Base):
         self.assertEqual((status, j["error"]["code"]),
                          (413, "body_too_large"))
         self.assertIn("65536", j["error"]["message"])
+
+    def test_a_slow_sender_reads_why(self):
+        """Who is still sending when he is refused gets to the answer."""
+        c = self.client()
+        c.send(b"POST /v1/calls HTTP/1.1\r\nHost: x\r\n"
+               b"Content-Type: application/json\r\n"
+               b"Content-Length: 99999999\r\n\r\n")
+        for _ in range(8):
+            time.sleep(0.5)
+            c.send(b"x" * 100000)
+        status, _, j = c.answer()
+        self.assertEqual((status, j["error"]["code"]),
+                         (413, "body_too_large"))
 
     def test_errors_of_policyd(self):
         c = self.client()
@@ -560,7 +572,7 @@ class Results(Base):
         c = self.client()
         status, j = c.do("POST", "/v1/calls", bash("sleep 0.5; echo x"))
         self.assertEqual(status, 202)
-        self.assertEqual(set(j), {"call", "session", "state"})
+        self.assertEqual(set(j), {"call", "session", "state", "approval"})
         target = "/v1/calls/" + j["call"]
         start = time.monotonic()
         status, j = c.do("GET", target + "?wait_ms=100")
@@ -797,7 +809,8 @@ class Events(Base):
 
     def test_block_is_lossless(self):
         n = 50 << 20
-        c = self.stream(exec_("head", "-c", str(n), "/dev/urandom",
+        # not random: what looks like a secret would come out masked
+        c = self.stream(exec_("head", "-c", str(n), "/dev/zero",
                               flow="block"))
         got = 0
         for name, _, data in c.events():
@@ -1072,10 +1085,11 @@ class Hostile(Base):
 
     def test_messages_that_break_the_table(self):
         self.check(self.fake)
-        self.fake.command("bad bad-id")
-        time.sleep(0.1)
-        self.assertEqual(self.client().do("GET", "/healthz")[0], 503)
-        self.fake.command("plumb")
+        for name in ("bad-id", "bad-verdict"):
+            self.fake.command("bad " + name)
+            time.sleep(0.1)
+            self.assertEqual(self.client().do("GET", "/healthz")[0], 503)
+            self.fake.command("plumb")
         self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
 
     def test_the_operators_the_same(self):
@@ -1088,6 +1102,36 @@ class Hostile(Base):
     def test_a_flood_of_answers_to_nobody(self):
         self.fake.command("bad nobody")
         self.assertEqual(self.run_call(exec_("echo", "b"))["stdout"], "b\n")
+
+
+class Verdicts(Base):
+    """What policyd answers with instead of a new call."""
+
+    def test_dry_runs(self):
+        for tool in ("none", "broken"):
+            status, j = self.client().do("POST", "/v1/calls", {
+                "tool": tool, "args": {}, "dry_run": True})
+            self.assertEqual((status, j), (200, {
+                "dry_run": True, "verdict": "allow", "explanation": None}))
+
+    def test_the_same_call(self):
+        first = self.run_call(exec_("echo", "b"))
+        self.assertEqual(self.run_call(exec_("echo", "c"),
+                                       idempotency_key=first["call"]), first)
+        # that is another principal's, or none that apid knows: policyd's say
+        status, j = self.client().do("POST", "/v1/calls", dict(
+            exec_("echo"), idempotency_key="c-" + "2" * 20))
+        self.assertEqual(status, 404, j)
+
+    def test_events_and_secrets(self):
+        c = self.client()
+        c.request("POST", "/v1/calls", exec_("true"), STREAM)
+        self.assertEqual(c.head()[0], 200)
+        name, _, judged = next(c.events())
+        self.assertEqual((name, judged["class"]),
+                         ("call.judged", "mutate-irreversible"))
+        self.assertTrue(judged["command"].startswith("ls key="))
+        self.assertNotIn("AKIA", judged["command"])
 
 
 class Caps(Base):

@@ -1,4 +1,5 @@
 """audit verify finds a changed, removed, reordered and cut record."""
+import json
 import os
 import shutil
 import unittest
@@ -12,6 +13,9 @@ class Audit(unittest.TestCase):
         cls.i = Instance()
         for n in range(5):
             cls.i.bash("echo %d" % n)
+        cls.secret = "ghp_" + "Ab1" * 12
+        cls.call = cls.i.bash("echo %s; true %s" % (
+            cls.secret, "long " * 1000))["call"]
         cls.live = cls.i.ctl("audit", "verify")
         cls.tail = cls.i.ctl("audit", "tail")
         # stopped, as an operator would; its state is kept aside
@@ -37,6 +41,21 @@ class Audit(unittest.TestCase):
         with open(os.path.join(state, "policy", "audit.jsonl"), "wb") as f:
             f.write(b"".join(lines))
         return self.i.ctl("audit", "verify", state)
+
+    def test_arguments(self):
+        """What was asked, as far as there is room, without its secrets."""
+        text = b"".join(self.lines()).decode()
+        self.assertNotIn(self.secret, text)
+        asked = [r for r in map(json.loads, text.splitlines())
+                 if r["event"] == "call.asked"]
+        self.assertEqual(json.loads(asked[0]["arguments"])["args"],
+                         {"command": "echo 0"})
+        self.assertFalse(asked[0]["arguments_cut"])
+        mine = [r for r in asked if r["call"] == self.call][0]
+        self.assertRegex(mine["arguments"], "echo .*redacted.*; true long")
+        self.assertTrue(mine["arguments_cut"])
+        self.assertLessEqual(len(mine["arguments"]), 2048)
+        self.assertRegex(mine["arguments_sha256"], "^[0-9a-f]{64}$")
 
     def test_live(self):
         self.assertEqual(self.live.returncode, 0, self.live.stderr)

@@ -93,7 +93,8 @@ class Service:
         self.listener.bind(self.path)
         os.chmod(self.path, mode)
         self.listener.listen(16)
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.thread = threading.Thread(target=self.accept, daemon=True)
+        self.thread.start()
 
     def accept(self):
         while True:
@@ -120,6 +121,9 @@ class Service:
             sock.close()
 
     def stop(self):
+        # accept(2) must not go on with the number of somebody else's socket
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.listener.close()
         os.unlink(self.path)
         os.rmdir(self.dir)

@@ -1,4 +1,5 @@
 """SIGHUP: another configuration, for all processes or for none."""
+import hashlib
 import json
 import os
 import re
@@ -44,6 +45,29 @@ def audit(i, event):
         found += [json.loads(line) for line in body["lines"]]
         after = body["next"]
     return [r for r in found if r["event"] == event]
+
+
+class Audited(unittest.TestCase):
+    def test_files_of_a_configuration(self):
+        """Which bytes of which files are in force is in the audit log."""
+        with Instance() as i:
+            def files(text):
+                return [{"file": i.conf, "sha256": hashlib.sha256(
+                    text.encode()).hexdigest()}]
+            started = audit(i, "service.started")[-1]
+            self.assertEqual(started["files"], files(CONFIG))
+            self.assertEqual(started["files_more"], 0)
+            more = os.path.join(i.dir, "more.conf")
+            with open(more, "w") as f:
+                f.write("hourly 5000\n")
+            os.chmod(more, 0o600)
+            text = CONFIG.replace("hourly 10000000",
+                                  'include "more.conf"')
+            reload(i, text)
+            record = audit(i, "config.reloaded")[-1]
+            self.assertEqual(record["files"], files(text) + [{
+                "file": more, "sha256": hashlib.sha256(
+                    b"hourly 5000\n").hexdigest()}])
 
 
 class Reload(unittest.TestCase):

@@ -161,24 +161,24 @@ class Sessions(unittest.TestCase):
         cls.i.stop()
 
     def test_they_hold_in_their_session_alone(self):
-        rules = [{"verdict": "deny", "command": ["git", "push"]},
+        rules = [{"verdict": "deny", "command": ["git", "log"]},
                  {"path": "/home/agent/kept", "verdict": "deny",
                   "tool": ["write", "bash"]}]
         s = self.i.session(rules=rules)
         other = self.i.session()
-        r = self.i.bash("echo ran; sudo -n git push", session=s)
+        r = self.i.bash("echo ran; sudo -n git log", session=s)
         self.assertEqual((r["state"], r["verdict"], r["stdout"]),
                          ("failed", "deny", ""), r)
         self.assertIn("the session's rule denies it",
                       r["denials"][0]["what"])
         self.assertEqual(r["denials"][0]["rule"],
-                         'deny command "git" "push"')
+                         'deny command "git" "log"')
         for tool, args in (("write", {"path": "kept", "content": "x"}),
                            ("bash", {"command": "cat /home/agent/kept"})):
             self.assertEqual(self.i.call(tool, args, session=s)["verdict"],
                              "deny")
         for where in ({}, {"session": other}):
-            self.assertEqual(self.i.bash("git push", **where)["verdict"],
+            self.assertEqual(self.i.bash("git log", **where)["verdict"],
                              "allow")
         # the operator's hold beside them
         self.assertEqual(self.i.bash("ls /tmp", session=s)["verdict"],
@@ -316,16 +316,18 @@ class Egress(unittest.TestCase):
                         "true",
                         "http_proxy=http://127.0.0.1:1 curl -s "
                         "http://a.example || true",
-                        "curl -s \"$(cat url 2>/dev/null)\" || true",
                         "git clone /tmp/none x 2>/dev/null || true",
-                        "git push 2>/dev/null || true",
-                        "pip install --no-index x >/dev/null 2>&1 || true",
-                        "pip install ./x >/dev/null 2>&1 || true",
                         "f() { curl http://a.example; }; true",
                         "echo curl http://a.example",
                         "nc -z 127.0.0.1 1 || true"):
             r = self.i.bash(command)
             self.assertEqual(r["state"], "completed", (command, r))
+
+    def test_what_may_leave_is_asked_about(self):
+        for command in ("curl -s \"$(cat url)\"", "git push",
+                        "pip install --no-index x", "pip install ./x"):
+            r = self.i.bash(command, dry_run=True)
+            self.assertEqual(r["verdict"], "ask", (command, r))
 
 
 class Files(unittest.TestCase):
@@ -374,7 +376,8 @@ class Files(unittest.TestCase):
             self.assertEqual(i.bash("git push")["verdict"], "deny")
             reload(i, CONFIG + 'deny command "ls"\n')
             self.assertEqual(i.bash("ls")["verdict"], "deny")
-            self.assertEqual(i.bash("git push")["verdict"], "allow")
+            self.assertEqual(i.bash("git push", dry_run=True)["verdict"],
+                             "ask")
             self.assertEqual(i.pid("judged"), pid)
 
 

@@ -102,6 +102,9 @@ class Transcripts(unittest.TestCase):
         kept(self.i, r["call"])
         r = self.i.call("exec", {"argv": ["true", "--token", KEY]})
         kept(self.i, r["call"])
+        # a name is the caller's words as well
+        r = self.i.call("exec", {"argv": ["true"], KEY: 1})
+        kept(self.i, r["call"])
         text = b"".join(open(f, "rb").read() for f in files(self.i))
         self.assertIn(b"[redacted:", text)
         self.assertNotIn(KEY.encode(), text)

@@ -100,6 +100,18 @@ bad_id(int ch)
 	enc_free(e);
 }
 
+/* A verdict that is no JSON, of a call that is none. */
+static void
+bad_verdict(int ch)
+{
+	struct enc *e = enc_new(64);
+
+	enc_str(e, "c-22222222222222222222");
+	enc_str(e, "{\"verdict\":");
+	(void)raw_send(ch, MSG_CALL_JUDGED, enc_data(e), enc_size(e), -1, 0);
+	enc_free(e);
+}
+
 /* Answers that nobody asked for: not wrong, and of no effect. */
 static void
 answers_to_nobody(int ch)
@@ -127,6 +139,14 @@ answers_to_nobody(int ch)
 			    enc_size(e), -1, 0);
 		enc_free(e);
 		e = enc_new(128);
+		enc_u32(e, 1000000 + i);
+		enc_str(e, "c-22222222222222222222");
+		(void)raw_send(ch, MSG_CALL_SAME, enc_data(e), enc_size(e),
+		    -1, 0);
+		(void)raw_send(ch, MSG_DRY_JUDGED, enc_data(e), enc_size(e),
+		    -1, 0);
+		enc_free(e);
+		e = enc_new(128);
 		enc_str(e, "c-22222222222222222222");
 		(void)raw_send(ch, MSG_CALL_STARTED, enc_data(e), enc_size(e),
 		    -1, 0);
@@ -145,7 +165,8 @@ static const struct {
 	{ "direction", direction }, { "size", size }, { "fd", an_fd },
 	{ "wrong-fd", wrong_fd }, { "many-fds", many_fds },
 	{ "long-string", long_string }, { "bad-status", bad_status },
-	{ "bad-id", bad_id }, { "nobody", answers_to_nobody }
+	{ "bad-id", bad_id }, { "bad-verdict", bad_verdict },
+	{ "nobody", answers_to_nobody }
 };
 
 void

@@ -151,6 +151,56 @@ START_TEST(bound)
 }
 END_TEST
 
+/* What is no token of one's own is wrong like any other, never an error. */
+START_TEST(authorization)
+{
+	static const struct {
+		const char	*lines;
+		const char	*token;
+	} rows[] = {
+		{ "", "" },
+		{ "Authorization: Bearer abc\r\n", "abc" },
+		{ "aUTHORIZATION:bEARER   a-._~+/b==\r\n", "a-._~+/b==" },
+		{ "Authorization: Bearer\r\n", "?" },
+		{ "Authorization: Bearer \r\n", "?" },
+		{ "Authorization:\r\n", "?" },
+		{ "Authorization: abc\r\n", "?" },
+		{ "Authorization: Basic abc\r\n", "?" },
+		{ "Authorization: Bearer a b\r\n", "?" },
+		{ "Authorization: Bearer a,b\r\n", "?" },
+		{ "Authorization: Bearer =a\r\n", "?" },
+		{ "Authorization: Bearer a=b\r\n", "?" },
+		{ "Authorization: Bearer \"a\"\r\n", "?" },
+		{ "Authorization: Bearer \xc3\xa9\r\n", "?" },
+		{ "Authorization: Bearer a\r\nAuthorization: Bearer a\r\n",
+		    "?" },
+		{ "Authorization: x\r\nAuthorization: Bearer a\r\n", "?" },
+		{ "Authorization: Bearer a\r\nAuthorization: x\r\n"
+		    "Authorization: Bearer a\r\n", "?" },
+		{ "Proxy-Authorization: Bearer a\r\n", "" },
+	};
+	char text[4096];
+	struct http_head h;
+	struct http_bad bad;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		(void)snprintf(text, sizeof(text), LINE "Host: x\r\n%s\r\n",
+		    rows[i].lines);
+		ck_assert_int_eq(parse(text, &h, &bad), HTTP_OK);
+		ck_assert_str_eq(h.token, rows[i].token);
+	}
+	(void)snprintf(text, sizeof(text), LINE "Host: x\r\nAuthorization: "
+	    "Bearer %0511d\r\n\r\n", 1);
+	ck_assert_int_eq(parse(text, &h, &bad), HTTP_OK);
+	ck_assert_uint_eq(strlen(h.token), 511);
+	(void)snprintf(text, sizeof(text), LINE "Host: x\r\nAuthorization: "
+	    "Bearer %0512d\r\n\r\n", 1);
+	ck_assert_int_eq(parse(text, &h, &bad), HTTP_OK);
+	ck_assert_str_eq(h.token, "?");
+}
+END_TEST
+
 START_TEST(query)
 {
 	static const char *const names[] = { "a", "b", NULL };
@@ -200,6 +250,7 @@ main(void)
 	    sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(t, nul);
 	tcase_add_test(t, bound);
+	tcase_add_test(t, authorization);
 	tcase_add_test(t, query);
 	tcase_add_test(t, errors);
 	suite_add_tcase(s, t);

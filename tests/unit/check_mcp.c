@@ -246,6 +246,40 @@ START_TEST(hosts)
 }
 END_TEST
 
+/* Where a network reaches: names that are configured, and the address. */
+START_TEST(other_names)
+{
+	static const char *const good[] = {
+		"localhost:1", "myelin.example.org", "MYELIN.example.org:443",
+		"m", "192.0.2.1", "192.0.2.1:8080"
+	};
+	static const char *const bad[] = {
+		"myelin.example.org.", "x.myelin.example.org", "m.x",
+		"myelin.example.org:", "192.0.2.10", "192.0.2.1.x", "10.0.0.1",
+		"[2001:db8::1]", ""
+	};
+	char *list[] = { (char *)(uintptr_t)"myelin.example.org",
+	    (char *)(uintptr_t)"m" };
+	struct strings names = { list, 2 };
+	size_t i;
+
+	for (i = 0; i < NITEMS(good); i++)
+		ck_assert_msg(host_wrong(good[i], NULL, &names,
+		    "192.0.2.1") == NULL, "%s", good[i]);
+	for (i = 0; i < NITEMS(bad); i++)
+		ck_assert_msg(host_wrong(bad[i], NULL, &names,
+		    "192.0.2.1") != NULL, "%s", bad[i]);
+	ck_assert_ptr_null(host_wrong("[2001:db8::1]:1", NULL, &names,
+	    "2001:db8::1"));
+	ck_assert_ptr_nonnull(host_wrong("2001:db8::1", NULL, &names,
+	    "2001:db8::1"));
+	ck_assert_ptr_null(host_wrong("m", "https://m", &names, "0.0.0.0"));
+	ck_assert_ptr_nonnull(host_wrong("m", "https://localhost", &names,
+	    "0.0.0.0"));
+	ck_assert_ptr_nonnull(host_wrong("m", "https://", &names, "0.0.0.0"));
+}
+END_TEST
+
 /* ---- sealed ids ---- */
 
 START_TEST(seals)
@@ -349,6 +383,7 @@ main(void)
 	tcase_add_loop_test(t, era, 0, NITEMS(eras));
 	tcase_add_test(t, versions);
 	tcase_add_test(t, hosts);
+	tcase_add_test(t, other_names);
 	tcase_add_test(t, seals);
 	tcase_add_test(t, seals_stay_the_same);
 	tcase_add_test(t, pages);

@@ -297,8 +297,9 @@ END_TEST
 START_TEST(no_network)
 {
 	bad("listen api \"127.0.0.1:8080\"\n",
-	    "t:1: listen \"127.0.0.1:8080\": only a Unix socket's absolute "
-	    "path; TCP comes with tokens, which this version does not have\n");
+	    "t:1: listen \"127.0.0.1:8080\": a Unix socket's absolute path "
+	    "is needed, or tcp \"ADDRESS\" port \"NUMBER\" { authentication "
+	    "required }\n");
 }
 END_TEST
 

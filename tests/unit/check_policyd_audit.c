@@ -269,6 +269,197 @@ START_TEST(full_disk)
 }
 END_TEST
 
+/* ---- files ---- */
+
+static int
+exists(const char *name)
+{
+	return (faccessat(dirfd_, name, F_OK, 0) == 0);
+}
+
+/* Three files: to 15, to 26 (with its own first record), and the last. */
+static void
+three_files(void)
+{
+	int i;
+
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_int_eq(audit_rotate(1 << 20), 0);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(audit_sync(&mark), 0);
+		ck_assert_int_eq(audit_rotate(100), 1);
+		add(10);
+	}
+	ck_assert_int_eq(audit_sync(&mark), 0);
+	ck_assert(exists("audit.15.jsonl"));
+	ck_assert(exists("audit.26.jsonl"));
+	ck_assert(!exists("audit.coming"));
+	ck_assert_uint_eq(mark.sequence, 37);
+}
+
+/* Sequences from `first` to `last`, a page at a time. */
+static void
+read_all(unsigned most, uint64_t first, uint64_t last)
+{
+	json_t *lines = json_array();
+	uint64_t after = 0, next, want = first;
+	const json_t *text;
+	size_t i;
+
+	do {
+		json_array_clear(lines);
+		ck_assert_int_eq(audit_read(after, most, lines, &next), 0);
+		ck_assert_uint_le(json_array_size(lines), most);
+		json_array_foreach(lines, i, text)
+			ck_assert_uint_eq(audit_line_sequence(
+			    json_string_value(text)), want++);
+		ck_assert(next == 0 || next == want - 1);
+		after = next;
+	} while (next != 0);
+	ck_assert_uint_eq(want, last + 1);
+	json_decref(lines);
+}
+
+START_TEST(files_are_one_chain)
+{
+	struct audit_found found;
+	struct audit_mark at;
+	char *text;
+
+	three_files();
+	read_all(500, 1, 37);
+	read_all(1, 1, 37);
+	read_all(7, 1, 37);
+	audit_head(&at);
+	audit_close();
+	text = contents();
+	ck_assert_ptr_nonnull(strstr(text, "{\"seq\":27,"));
+	ck_assert(audit_line_is(text, AUDIT_ROTATED));
+	ck_assert(!audit_line_is(text, "audit.rotate"));
+	ck_assert_ptr_nonnull(strstr(text, "\"before\":\"audit.26.jsonl\""));
+	ck_assert_int_eq(examined(&found), AUDIT_WHOLE);
+	/* the files are found again by another process */
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_uint_eq(audit_gaps(), 0);
+	add(1);
+	read_all(500, 1, 38);
+	audit_close();
+}
+END_TEST
+
+/* The mark is of the file before: a death just behind the new one. */
+START_TEST(death_at_a_new_file)
+{
+	struct audit_mark before;
+
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_int_eq(audit_sync(&mark), 0);
+	before = mark;
+	/* its record is not written */
+	ck_assert_int_eq(audit_rotate(100), 1);
+	audit_close();
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &before), 0);
+	ck_assert_uint_eq(audit_gaps(), 0);
+	/* it is, but the mark is not */
+	add(2);
+	audit_close();
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &before), 0);
+	ck_assert_uint_eq(audit_gaps(), 0);
+	read_all(500, 1, 18);
+	audit_close();
+	/* the new file was not there yet */
+	ck_assert_int_eq(unlinkat(dirfd_, "audit.jsonl", 0), 0);
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &before), 0);
+	ck_assert_uint_eq(audit_gaps(), 0);
+	add(1);
+	audit_close();
+}
+END_TEST
+
+/* An empty audit.jsonl is one that was cut, if no file ends with the mark. */
+START_TEST(new_file_is_no_excuse)
+{
+	three_files();
+	audit_close();
+	rewrite("");
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_uint_eq(audit_gaps(), 1);
+	audit_close();
+}
+END_TEST
+
+START_TEST(new_file_after_a_changed_one)
+{
+	struct audit_mark before;
+	int fd;
+
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_int_eq(audit_sync(&mark), 0);
+	before = mark;
+	ck_assert_int_eq(audit_rotate(100), 1);
+	audit_close();
+	fd = openat(dirfd_, "audit.15.jsonl", O_WRONLY | O_APPEND);
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+	close(fd);
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &before), 0);
+	ck_assert_uint_eq(audit_gaps(), 1);
+	audit_close();
+}
+END_TEST
+
+START_TEST(old_files_may_go)
+{
+	three_files();
+	ck_assert_int_eq(unlinkat(dirfd_, "audit.15.jsonl", 0), 0);
+	read_all(500, 16, 37);
+	read_all(3, 16, 37);
+	ck_assert_int_eq(unlinkat(dirfd_, "audit.26.jsonl", 0), 0);
+	read_all(500, 27, 37);
+	audit_close();
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_uint_eq(audit_gaps(), 0);
+	audit_close();
+}
+END_TEST
+
+/* Nothing is overwritten; what can't be renamed is written on. */
+START_TEST(name_is_taken)
+{
+	int fd;
+
+	fd = openat(dirfd_, "audit.15.jsonl", O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_eq(write(fd, "other", 5), 5);
+	close(fd);
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	ck_assert_int_eq(audit_sync(&mark), 0);
+	ck_assert_int_eq(audit_rotate(100), 0);
+	ck_assert(!exists("audit.coming"));
+	add(5);
+	ck_assert_int_eq(audit_sync(&mark), 0);
+	ck_assert_ptr_nonnull(line_of(contents(), 1));
+	ck_assert_ptr_nonnull(line_of(contents(), 20));
+	/* and tried again once there is another name for it */
+	add(5);
+	ck_assert_int_eq(audit_rotate(100), 1);
+	ck_assert(exists("audit.25.jsonl"));
+	audit_close();
+}
+END_TEST
+
+START_TEST(what_weighs)
+{
+	ck_assert_int_eq(audit_open(log_fd(), dirfd_, &mark), 0);
+	(void)audit_weighs();
+	audit_append("call.asked", NULL);
+	ck_assert_int_eq(audit_weighs(), 0);
+	audit_append("approval.resolved", NULL);
+	audit_append("call.asked", NULL);
+	ck_assert_int_eq(audit_weighs(), 1);
+	ck_assert_int_eq(audit_weighs(), 0);
+	audit_close();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -285,6 +476,13 @@ main(void)
 	tcase_add_test(tc, torn);
 	tcase_add_test(tc, found_by_sequence);
 	tcase_add_test(tc, full_disk);
+	tcase_add_test(tc, files_are_one_chain);
+	tcase_add_test(tc, death_at_a_new_file);
+	tcase_add_test(tc, new_file_is_no_excuse);
+	tcase_add_test(tc, new_file_after_a_changed_one);
+	tcase_add_test(tc, old_files_may_go);
+	tcase_add_test(tc, name_is_taken);
+	tcase_add_test(tc, what_weighs);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }

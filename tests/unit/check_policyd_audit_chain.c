@@ -128,6 +128,145 @@ START_TEST(many_calls)
 }
 END_TEST
 
+/* ---- news ---- */
+
+static uint64_t
+ask_audit(uint64_t handle)
+{
+	unsigned status;
+	uint64_t synced;
+	json_t *json;
+
+	json = rig_query(&rig, RIG_OPERATOR, handle, QUERY_AUDIT,
+	    UINT64_MAX - 1, 1, "", &status);
+	ck_assert_uint_eq(status, 200);
+	synced = (uint64_t)json_integer_value(json_object_get(
+	    json_object_get(json, "head"), "synced"));
+	json_decref(json);
+	return (synced);
+}
+
+/* What comes on the operator's channel within that time is news alone. */
+static void
+listen_ms(int ms)
+{
+	struct got g;
+
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_OPERATOR], ms, &g), 0);
+}
+
+/* One wake-up for each question, whatever happens; none before the first. */
+START_TEST(news_once_a_question)
+{
+	uint64_t handle = user(), watcher = operator(), synced;
+
+	json_decref(rig_whole(&rig, handle, NULL));
+	listen_ms(500);
+	ck_assert_uint_eq(rig_news, 0);
+	synced = ask_audit(watcher);
+	ck_assert_uint_gt(synced, 0);
+	listen_ms(500);
+	ck_assert_uint_eq(rig_news, 0);
+	json_decref(rig_whole(&rig, handle, NULL));
+	listen_ms(500);
+	json_decref(rig_whole(&rig, handle, NULL));
+	listen_ms(500);
+	ck_assert_uint_eq(rig_news, 1);
+	ck_assert_uint_gt(rig_news_last, synced);
+	ck_assert_uint_gt(ask_audit(watcher), rig_news_last);
+	json_decref(rig_whole(&rig, handle, NULL));
+	listen_ms(500);
+	ck_assert_uint_eq(rig_news, 2);
+}
+END_TEST
+
+/* ---- arguments ---- */
+
+static void
+send_shown(uint32_t request, unsigned cut, const char *text)
+{
+	struct enc *e = enc_new(8192);
+
+	enc_u32(e, request);
+	enc_u8(e, (uint8_t)cut);
+	enc_str(e, text);
+	rig_send(rig.fd[RIG_AGENT], MSG_SHOWN, e, NULL, 0);
+}
+
+/* The record of a call that was asked, by its id. */
+static json_t *
+record_of(const char *call)
+{
+	const json_t *lines, *line;
+	json_t *json, *record = NULL;
+	unsigned status;
+	size_t i;
+
+	json = rig_query(&rig, RIG_OPERATOR, operator(), QUERY_AUDIT, 0, 500,
+	    "", &status);
+	lines = json_object_get(json, "lines");
+	json_array_foreach(lines, i, line) {
+		record = json_loads(json_string_value(line), 0, NULL);
+		if (strcmp(rig_text(record, "event"), "call.asked") == 0 &&
+		    strcmp(rig_text(record, "call"), call) == 0)
+			break;
+		json_decref(record);
+		record = NULL;
+	}
+	json_decref(json);
+	ck_assert_ptr_nonnull(record);
+	return (record);
+}
+
+static json_t *
+call_shown(uint64_t handle)
+{
+	struct rig_call c;
+	json_t *json;
+	uint32_t request;
+
+	request = rig_ask(&rig, handle, NULL, "exec");
+	rig_asked(&rig, request, &c);
+	rig_verdict(&rig, &c, VERDICT_DENY);
+	json = rig_finished(&rig, &c);
+	json_decref(json);
+	return (record_of(c.id));
+}
+
+START_TEST(arguments_in_the_record)
+{
+	char text[SHOWN_MOST + 100];
+	uint64_t handle = user();
+	json_t *record;
+
+	send_shown(rig.requests + 1, 0, "{\"args\":\"a\"}");
+	record = call_shown(handle);
+	ck_assert_str_eq(rig_text(record, "arguments"), "{\"args\":\"a\"}");
+	ck_assert(json_is_false(json_object_get(record, "arguments_cut")));
+	json_decref(record);
+	/* of another request, and none */
+	send_shown(rig.requests + 2, 0, "{}");
+	record = call_shown(handle);
+	ck_assert(json_is_null(json_object_get(record, "arguments")));
+	json_decref(record);
+	record = call_shown(handle);
+	ck_assert(json_is_null(json_object_get(record, "arguments")));
+	json_decref(record);
+	/* a key that apid missed, and more than it may send */
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	memcpy(text, "password=hunter2-hunter2 ", 25);
+	send_shown(rig.requests + 1, 1, text);
+	record = call_shown(handle);
+	ck_assert_ptr_null(strstr(rig_text(record, "arguments"), "hunter2"));
+	ck_assert_uint_le(strlen(rig_text(record, "arguments")), SHOWN_MOST);
+	ck_assert(json_is_true(json_object_get(record, "arguments_cut")));
+	json_decref(record);
+	send_shown(rig.requests + 1, 2, "");
+	ck_assert_int_eq(rig_closed(&rig, RIG_AGENT), 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -137,6 +276,8 @@ main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_set_timeout(tc, 120);
 	tcase_set_timeout(own, 120);
+	tcase_add_test(tc, news_once_a_question);
+	tcase_add_test(tc, arguments_in_the_record);
 	tcase_add_test(own, many_calls);
 	suite_add_tcase(s, tc);
 	suite_add_tcase(s, own);

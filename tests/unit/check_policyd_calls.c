@@ -111,18 +111,23 @@ verdict(unsigned verdict, const char *tool, const char *reason,
 	rig_verdict(&rig, &c, verdict);
 	json = rig_finished(&rig, &c);
 	ck_assert_ptr_nonnull(strstr(rig_text(json, "error.message"), word));
+	if (verdict != VERDICT_ALLOW) {
+		ck_assert_str_eq(rig_text(json, "judged.rule"), "a-rule");
+		ck_assert_str_eq(rig_text(json, "judged.where"),
+		    "myelin.conf:7");
+	}
+	ck_assert_str_eq(rig_text(json, "judged.command"), "a command");
+	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(
+	    json, "judged"), "to")), 9);
 	if (strcmp(reason, "denied_by_policy") == 0)
 		ck_assert_str_eq(rig_text(json_array_get(json_object_get(json,
-		    "denials"), 0), "layer"), "policy");
+		    "denials"), 0), "layer"), "judge");
 	want_end(json, "failed", reason);
 }
 
 START_TEST(verdicts)
 {
 	verdict(VERDICT_DENY, "exec", "denied_by_policy", "the reason why");
-	verdict(VERDICT_ASK, "exec", "denied_by_policy", "approvals are not");
-	verdict(VERDICT_ALLOW, "asker", "denied_by_policy",
-	    "approvals are not");
 	verdict(VERDICT_INVALID, "exec", "invalid_arguments", "the reason");
 }
 END_TEST

@@ -39,21 +39,67 @@ START_TEST(death_of_agent)
 }
 END_TEST
 
+static void
+kill_judge(void)
+{
+	close(rig.fd[RIG_JUDGE]);
+	rig.fd[RIG_JUDGE] = -1;
+}
+
+static void
+judge_back(void)
+{
+	rig_plumb(&rig, RIG_JUDGE);
+	rig_tools(&rig);
+}
+
+/* What it was judging is asked once more; what was judged is not. */
 START_TEST(death_of_judge)
 {
 	uint64_t handle = user();
-	struct rig_call c;
+	struct rig_call c, ran;
 
+	launched(handle, NULL, &ran);
 	rig_asked(&rig, rig_ask(&rig, handle, NULL, "exec"), &c);
-	close(rig.fd[RIG_JUDGE]);
-	rig.fd[RIG_JUDGE] = -1;
-	want_end(rig_finished(&rig, &c), "failed", "interrupted");
+	kill_judge();
 	want_refusal(rig_ask(&rig, handle, NULL, "exec"), 503, "unavailable",
 	    "judged");
 	rig_plumb(&rig, RIG_JUDGE);
 	want_refusal(rig_ask(&rig, handle, NULL, "exec"), 503, "unavailable",
 	    "judged");
 	rig_tools(&rig);
+	rig_judging(&rig, &c);
+	rig_verdict(&rig, &c, VERDICT_ALLOW);
+	rig_launch(&rig, &c);
+	rig_ended(&rig, &c, END_EXITED, 0, 0, "");
+	want_end(rig_finished(&rig, &c), "completed", "");
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_DROP, &(struct got){0});
+	rig_ended(&rig, &ran, END_EXITED, 0, 0, "");
+	want_end(rig_finished(&rig, &ran), "completed", "");
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_DROP, &(struct got){0});
+	json_decref(rig_whole(&rig, handle, NULL));
+}
+END_TEST
+
+/* One that it dies of ends, and so does one that it does not come back to. */
+START_TEST(death_of_judge_again)
+{
+	uint64_t handle = user();
+	struct rig_call c;
+
+	rig_asked(&rig, rig_ask(&rig, handle, NULL, "exec"), &c);
+	kill_judge();
+	judge_back();
+	rig_judging(&rig, &c);
+	kill_judge();
+	want_end(rig_finished(&rig, &c), "failed", "interrupted");
+	judge_back();
+	rig_asked(&rig, rig_ask(&rig, handle, NULL, "exec"), &c);
+	kill_judge();
+	want_end(rig_finished(&rig, &c), "failed", "interrupted");
+	judge_back();
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_JUDGE], 200, &(struct got){0}),
+	    0);
 	json_decref(rig_whole(&rig, handle, NULL));
 }
 END_TEST
@@ -396,6 +442,7 @@ main(void)
 	tcase_set_timeout(own, 120);
 	tcase_add_test(tc, death_of_agent);
 	tcase_add_test(tc, death_of_judge);
+	tcase_add_test(tc, death_of_judge_again);
 	tcase_add_test(tc, death_of_launch);
 	tcase_add_test(tc, death_of_operator);
 	tcase_add_test(tc, restart);

@@ -231,6 +231,68 @@ START_TEST(starts_and_trim)
 }
 END_TEST
 
+/* Rows of the table, also of what is not found any more. */
+static void
+want_keys(int want)
+{
+	sqlite3_stmt *stmt;
+	sqlite3 *db;
+
+	store_close();
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT COUNT(*) FROM idempotent",
+	    -1, &stmt, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
+	ck_assert_int_eq(sqlite3_column_int(stmt, 0), want);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	ck_assert_int_eq(store_open(path), 0);
+}
+
+/* A key lives while its call does, and for so long after it. */
+START_TEST(keys)
+{
+	static const uint8_t a[IDEMPOTENT_KEY] = "a", b[IDEMPOTENT_KEY] = "b",
+	    same[IDEMPOTENT_KEY] = "same", other[IDEMPOTENT_KEY] = "other";
+	struct call_row row = { .state = CALL_QUEUED, .exit_code = -1 };
+	struct idempotent_row key;
+
+	ck_assert_int_eq(store_open(path), 0);
+	row.serial = store_next_call();
+	ck_assert_int_eq(id_make(ID_CALL, row.id), 0);
+	ck_assert_int_eq(store_idempotent(a, 1000, 100, &key), 0);
+	ck_assert_int_eq(store_call_add_keyed(&row, a, same), 0);
+	ck_assert_int_eq(store_idempotent(a, 1000000, 100, &key), 1);
+	ck_assert_str_eq(key.call, row.id);
+	ck_assert_mem_eq(key.same, same, IDEMPOTENT_KEY);
+	ck_assert_int_eq(store_idempotent(b, 1000, 100, &key), 0);
+	/* both or neither: the serial is taken */
+	ck_assert_int_eq(store_call_add_keyed(&row, b, same), -1);
+	ck_assert_int_eq(store_idempotent(b, 1000, 100, &key), 0);
+	row.state = CALL_FAILED;
+	row.ended = 1000;
+	ck_assert_int_eq(store_call_end(&row), 0);
+	ck_assert_int_eq(store_idempotent_trim(1100, 100), 0);
+	want_keys(1);
+	ck_assert_int_eq(store_idempotent(a, 1100, 100, &key), 1);
+	ck_assert_int_eq(store_idempotent(a, 1101, 100, &key), 0);
+	/* another call takes its place */
+	row.serial = store_next_call();
+	row.ended = 0;
+	ck_assert_int_eq(id_make(ID_CALL, row.id), 0);
+	ck_assert_int_eq(store_call_add_keyed(&row, a, other), 0);
+	ck_assert_int_eq(store_idempotent(a, 1101, 100, &key), 1);
+	ck_assert_str_eq(key.call, row.id);
+	want_keys(1);
+	ck_assert_int_eq(store_idempotent_trim(1000000, 100), 0);
+	want_keys(1);
+	row.ended = 2000;
+	ck_assert_int_eq(store_call_end(&row), 0);
+	ck_assert_int_eq(store_idempotent_trim(2101, 100), 0);
+	want_keys(0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -248,6 +310,7 @@ main(void)
 	tcase_add_test(tc, steps);
 	tcase_add_test(tc, rows);
 	tcase_add_test(tc, starts_and_trim);
+	tcase_add_test(tc, keys);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }

@@ -100,6 +100,42 @@ START_TEST(test_body)
 }
 END_TEST
 
+/* A program in the block: any bytes, with a name and nothing more. */
+START_TEST(test_hook)
+{
+	static char name[] = "late", more[] = "more";
+	static char *argv[] = { name, more, NULL };
+	static const uint8_t program[] = "\177ELF\0\377#!/bin/sh\n";
+	struct runblock rb = { .flags = RUNBLOCK_F_HOOK, .argc = 1,
+	    .argv = argv, .args = program, .args_size = sizeof(program) },
+	    *got;
+	const uint8_t *bytes;
+	const char *why;
+	size_t size, i;
+	int fd;
+
+	ck_assert_int_ne(fd = runblock_encode(&rb), -1);
+	bytes = memfd_map(fd, RUNBLOCK_BODY_MAX, &size);
+	ck_assert_ptr_nonnull(bytes);
+	got = runblock_decode(bytes, size, &why);
+	ck_assert_msg(got != NULL, "%s", why);
+	ck_assert_uint_eq(got->flags, RUNBLOCK_F_HOOK);
+	ck_assert_uint_eq(got->args_size, sizeof(program));
+	ck_assert_mem_eq(got->args, program, sizeof(program));
+	ck_assert_str_eq(got->cwd, "");
+	runblock_free(got);
+	for (i = 0; i < size; i++)
+		ck_assert_ptr_null(runblock_decode(bytes, i, &why));
+	memfd_unmap(bytes, size);
+	close(fd);
+	rb.argc = 2;
+	ck_assert_int_eq(runblock_encode(&rb), -1);
+	rb.argc = 1;
+	rb.flags |= RUNBLOCK_F_BODY;	/* both: there is one program */
+	ck_assert_int_eq(runblock_encode(&rb), -1);
+}
+END_TEST
+
 START_TEST(test_encode_bounds)
 {
 	struct runblock rb = sample();
@@ -169,7 +205,7 @@ START_TEST(test_decode_bad)
 	ck_assert_ptr_null(decode(enc, &why));
 	ck_assert_str_eq(why, "of another version");
 
-	enc = head(1, 4);
+	enc = head(1, 8);
 	ck_assert_ptr_null(decode(enc, &why));
 	ck_assert_str_eq(why, "with flags that are not defined");
 
@@ -186,7 +222,7 @@ START_TEST(test_decode_bad)
 	enc_u32(enc, 0);
 	enc_str(enc, "{}");
 	ck_assert_ptr_null(decode(enc, &why));
-	ck_assert_str_eq(why, "with more than the name of a body");
+	ck_assert_str_eq(why, "with more than a name");
 
 	enc = head(1, 0);		/* no program */
 	enc_u32(enc, 0);
@@ -281,6 +317,7 @@ main(void)
 
 	tcase_add_test(tc, test_round_trip);
 	tcase_add_test(tc, test_body);
+	tcase_add_test(tc, test_hook);
 	tcase_add_test(tc, test_encode_bounds);
 	tcase_add_test(tc, test_decode_bad);
 	tcase_add_test(tc, test_decode_env);

@@ -13,7 +13,7 @@
 
 #define ALL	(SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |		\
     SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS | SLICE_LISTENS | \
-    SLICE_ENV | SLICE_RULES)
+    SLICE_ENV | SLICE_RULES | SLICE_HOOKS)
 
 static struct slice *
 example(void)
@@ -60,6 +60,11 @@ example(void)
 	s->rules[0].tests[0].where.line = 10;
 	s->rules[0].tests[0].negative = 1;
 	s->rules[0].tests[0].text = strdup("git pull");
+	s->hooks = calloc(1, sizeof(*s->hooks));
+	s->nhooks = 1;
+	strcpy(s->hooks[0].name, "late");
+	s->hooks[0].where.file = strdup("hooks.conf");
+	s->hooks[0].where.line = 3;
 	return (s);
 }
 

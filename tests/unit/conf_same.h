@@ -44,6 +44,8 @@ same_strip(struct slice *s)
 	}
 	/* names of files among others */
 	strings_free(&s->own);
+	for (i = 0; i < s->nhooks; i++)
+		same_nowhere(&s->hooks[i].where);
 }
 
 static inline int

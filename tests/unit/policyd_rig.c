@@ -74,6 +74,8 @@ rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 }
 
 char	rig_over[ID_SIZE], rig_over_reason[32];
+unsigned rig_news;
+uint64_t rig_news_last;
 
 static int
 recv_one(int fd, int ms, struct got *g)
@@ -111,7 +113,7 @@ recv_one(int fd, int ms, struct got *g)
 }
 
 /* Registered secrets, which an apid is told first, are passed over; so are
- * the ends of sessions, which are noted. */
+ * the ends of sessions and news of the audit log, which are noted. */
 int
 rig_recv(int fd, int ms, struct got *g)
 {
@@ -122,6 +124,10 @@ rig_recv(int fd, int ms, struct got *g)
 			dec_str(&g->d, rig_over, sizeof(rig_over));
 			dec_str(&g->d, rig_over_reason,
 			    sizeof(rig_over_reason));
+			ck_assert_int_eq(dec_end(&g->d), 0);
+		} else if (g->type == MSG_AUDIT_NEWS) {
+			rig_news++;
+			rig_news_last = dec_u64(&g->d);
 			ck_assert_int_eq(dec_end(&g->d), 0);
 		} else if (g->type != MSG_SECRETS && g->type != MSG_SECRET &&
 		    g->type != MSG_SECRETS_END)

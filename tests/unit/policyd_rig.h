@@ -50,6 +50,7 @@ struct rig_call {
 	char		 session[ID_SIZE];
 	char		 neuron[ID_SIZE];
 	uint64_t	 sequence;
+	uint8_t		 judge_flags;
 };
 
 #define RIG_WAIT_MS	10000	/* for anything to come */
@@ -86,6 +87,9 @@ void	rig_send(int fd, unsigned type, struct enc *, const int *fds,
 	    unsigned nfds);
 /* What the last SESSION_OVER said; rig_recv passes it over. */
 extern char	rig_over[ID_SIZE], rig_over_reason[32];
+/* How often AUDIT_NEWS came, and what it said; rig_recv passes it over. */
+extern unsigned	rig_news;
+extern uint64_t	rig_news_last;
 /* 1 and a message, 0 if none came in time, -1 if the channel is closed. */
 int	rig_recv(int fd, int ms, struct got *);
 /* The next message, which must be of this type; the test fails if not. */
@@ -120,8 +124,12 @@ uint32_t rig_ask(struct rig *, uint64_t handle, const char *session,
 	    const char *tool);
 /* Flags of the ASKs that follow. */
 extern uint8_t rig_ask_flags;
+/* Their idempotency key, "" for none. */
+extern const char *rig_ask_key;
 /* ASKED and JUDGE. */
 void	rig_asked(struct rig *, uint32_t request, struct rig_call *);
+/* JUDGE: the first, or the same once more. */
+void	rig_judging(struct rig *, struct rig_call *);
 void	rig_verdict(struct rig *, struct rig_call *, unsigned verdict);
 /* LAUNCH, with NEURON_MAKE and NEURON_UP before it for a sessionless one. */
 void	rig_launch(struct rig *, struct rig_call *);

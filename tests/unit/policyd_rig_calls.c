@@ -143,6 +143,7 @@ rig_session(struct rig *r, uint64_t handle, char session[ID_SIZE])
 }
 
 uint8_t rig_ask_flags;
+const char *rig_ask_key = "";
 
 uint32_t
 rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
@@ -160,12 +161,12 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 	if (session != NULL) {
 		enc_str(e, session);
 		enc_str(e, tool);
-		enc_str(e, "");
+		enc_str(e, rig_ask_key);
 	} else {
 		enc_u32(e, UINT32_MAX);
 		enc_u32(e, UINT32_MAX);
 		enc_str(e, tool);
-		enc_str(e, "");
+		enc_str(e, rig_ask_key);
 		enc_str(e, "");
 		enc_str(e, "");
 		enc_str(e, "");
@@ -186,9 +187,32 @@ rig_ask(struct rig *r, uint64_t handle, const char *session, const char *tool)
 }
 
 void
-rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
+rig_judging(struct rig *r, struct rig_call *c)
 {
 	char tool[64], workspace[PATH_BYTES_MAX], principal[64], rules[64];
+	uint64_t sequence;
+	struct got g;
+
+	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
+	sequence = dec_u64(&g.d);
+	if (c->sequence != 0)
+		ck_assert_uint_eq(sequence, c->sequence);
+	c->sequence = sequence;
+	(void)dec_u8(&g.d);
+	c->judge_flags = dec_u8(&g.d);
+	dec_str(&g.d, tool, sizeof(tool));
+	dec_str(&g.d, workspace, sizeof(workspace));
+	dec_str(&g.d, principal, sizeof(principal));
+	dec_str(&g.d, rules, sizeof(rules));
+	ck_assert_int_eq(strncmp(principal, "uid:", 4), 0);
+	ck_assert_int_eq(dec_end(&g.d), 0);
+	ck_assert_uint_eq(g.nfds, 1);
+	got_close(&g);
+}
+
+void
+rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
+{
 	struct got g;
 
 	memset(c, 0, sizeof(*c));
@@ -206,18 +230,7 @@ rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 	dec_str(&g.d, c->session, sizeof(c->session));
 	ck_assert_int_eq(dec_end(&g.d), 0);
 	ck_assert(id_ok(ID_CALL, c->id));
-	rig_want(r, RIG_JUDGE, MSG_JUDGE, &g);
-	c->sequence = dec_u64(&g.d);
-	(void)dec_u8(&g.d);
-	(void)dec_u8(&g.d);
-	dec_str(&g.d, tool, sizeof(tool));
-	dec_str(&g.d, workspace, sizeof(workspace));
-	dec_str(&g.d, principal, sizeof(principal));
-	dec_str(&g.d, rules, sizeof(rules));
-	ck_assert_int_eq(strncmp(principal, "uid:", 4), 0);
-	ck_assert_int_eq(dec_end(&g.d), 0);
-	ck_assert_uint_eq(g.nfds, 1);
-	got_close(&g);
+	rig_judging(r, c);
 }
 
 void
@@ -239,7 +252,7 @@ rig_verdict(struct rig *r, struct rig_call *c, unsigned verdict)
 	enc_str(e, "a command");
 	enc_str(e, "the reason\twhy");
 	enc_str(e, "the next step");
-	if (verdict == VERDICT_ALLOW)
+	if (verdict == VERDICT_ALLOW || verdict == VERDICT_ASK)
 		fd = memfd_sealed("run", "block", 5);
 	rig_send(r->fd[RIG_JUDGE], MSG_VERDICT, e, &fd, fd != -1);
 	if (fd != -1)

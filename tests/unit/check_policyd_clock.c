@@ -1,0 +1,144 @@
+/* The real policyd whose clock of the day is stepped: approvals do not see it. */
+
+#include "config.h"
+
+#include <sys/mman.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "policyd_rig_approvals.h"
+#include "policyd_rig_test.h"
+
+#define DAY		86400
+#define EXPIRY_MS	10000	/* the least there is */
+
+static const struct rig_asks plain = { .tool = NULL };
+static char		 path[128];
+static int64_t		*offset;
+
+/* policyd with the other clock: its library is beside this program. */
+static void
+begin(void)
+{
+	char library[PATH_BYTES_MAX];
+	ssize_t n;
+	int fd;
+
+	n = readlink("/proc/self/exe", library, sizeof(library) - 32);
+	ck_assert_int_gt(n, 0);
+	library[n] = '\0';
+	snprintf(strrchr(library, '/'), 32, "/clock_step.so");
+	rig_init(&rig);
+	snprintf(path, sizeof(path), "%s/offset", rig.dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ne(fd, -1);
+	ck_assert_int_eq(ftruncate(fd, sizeof(*offset)), 0);
+	offset = mmap(NULL, sizeof(*offset), PROT_READ | PROT_WRITE,
+	    MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(offset, MAP_FAILED);
+	close(fd);
+	setenv("CLOCK_STEP", path, 1);
+	setenv("LD_PRELOAD", library, 1);
+	rig.slice->limits.v[LIMIT_APPROVAL_EXPIRY] = EXPIRY_MS;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	unsetenv("LD_PRELOAD");
+}
+
+/* The day that policyd thinks it is. */
+static void
+created_says(int64_t step)
+{
+	struct timespec now;
+	unsigned status;
+	struct tm tm;
+	char want[32];
+	json_t *json;
+	time_t t;
+
+	json = rig_query(&rig, RIG_OPERATOR, operator(), QUERY_APPROVALS, 0, 0,
+	    "all", &status);
+	clock_gettime(CLOCK_REALTIME, &now);
+	t = now.tv_sec + step;
+	ck_assert_ptr_nonnull(gmtime_r(&t, &tm));
+	strftime(want, sizeof(want), "%Y-%m-%d", &tm);
+	ck_assert_int_eq(strncmp(rig_text(json_array_get(json_object_get(json,
+	    "approvals"), 0), "created"), want, 10), 0);
+	json_decref(json);
+}
+
+START_TEST(steps_do_not_expire)
+{
+	uint64_t who = rig_operator(&rig, RIG_WATCHER);
+	char approval[ID_SIZE];
+	struct rig_call c;
+
+	rig_waits(&rig, user(), NULL, &plain, &c, approval);
+	*offset = DAY;
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_AGENT], 1500, &(struct got){0}),
+	    0);
+	rig_state(&rig, approval, "pending");
+	*offset = -2 * 3600;
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_AGENT], 500, &(struct got){0}),
+	    0);
+	rig_state(&rig, approval, "pending");
+	rig_decides(&rig, who, DECIDE_ALLOW_ONCE, approval, 200, "allowed");
+	rig_resolved(&rig, approval, APPROVAL_ALLOWED);
+	*offset = DAY;
+	rig_again(&rig, &c);
+	rig_says(&rig, &c, &plain);
+	rig_launch(&rig, &c);
+	*offset = 0;
+	rig_ended(&rig, &c, END_EXITED, 0, 0, "");
+	want_end(rig_finished(&rig, &c), "completed", "");
+	/* it did see them */
+	*offset = 3 * DAY;
+	rig_waits(&rig, user(), NULL, &plain, &c, approval);
+	created_says(3 * DAY);
+}
+END_TEST
+
+/* Back by two hours: it waits no longer for that. */
+START_TEST(steps_do_not_prolong)
+{
+	struct timespec from, to;
+	char approval[ID_SIZE];
+	struct rig_call c;
+	struct got g;
+	int64_t ms;
+
+	rig_waits(&rig, user(), NULL, &plain, &c, approval);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	*offset = -2 * 3600;
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_AGENT], EXPIRY_MS + 5000, &g),
+	    1);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	ck_assert_uint_eq(g.type, MSG_CALL_RESOLVED);
+	ck_assert_uint_eq(dec_u8(&g.d), APPROVAL_EXPIRED);
+	ms = (to.tv_sec - from.tv_sec) * 1000 +
+	    (to.tv_nsec - from.tv_nsec) / 1000000;
+	ck_assert_int_ge(ms, EXPIRY_MS - 500);
+	ck_assert_int_le(ms, EXPIRY_MS + 3000);
+	want_end(rig_finished(&rig, &c), "failed", "approval_expired");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("policyd_clock");
+	TCase *tc = tcase_create("started");
+
+#ifdef WITH_SANITIZERS
+	/* their library must be the first */
+	printf("1..0 # SKIP built with sanitizers\n");
+	return (0);
+#endif
+	tcase_add_checked_fixture(tc, begin, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, steps_do_not_expire);
+	tcase_add_test(tc, steps_do_not_prolong);
+	suite_add_tcase(s, tc);
+	return (rig_main(s));
+}
