@@ -22,7 +22,7 @@ clean_named(const char *name, json_t *v)
 {
 	json_t *fresh = NULL;
 	char *text, *clean;
-	size_t n;
+	size_t n, named = strlen(name) + 1;
 	int len;
 
 	if (strchr(json_string_value(v), '\n') != NULL ||
@@ -31,8 +31,10 @@ clean_named(const char *name, json_t *v)
 	len = asprintf(&text, "%s=%s", name, json_string_value(v));
 	if (len == -1)
 		fatal("a record");
+	/* What begins in the name, which is a caller's too, may end behind. */
 	if ((clean = scan_text(text, (size_t)len, &n)) != NULL)
-		fresh = json_string(clean + strlen(name) + 1);
+		fresh = strncmp(clean, text, named) == 0 ?
+		    json_string(clean + named) : json_string("[redacted]");
 	free(clean);
 	free(text);
 	return (fresh);

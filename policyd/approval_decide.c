@@ -56,12 +56,26 @@ refuse_over(const char *id, struct refusal *r)
 	    time_text(row.decided, when)));
 }
 
+/* By his own uid, or with a key whose line says that he owns it. */
+static int
+asked_by(const struct call *c, uid_t uid)
+{
+	const struct peer_ids *ids = &call_build(c)->peer;
+	const struct cf_principal *line;
+	struct refusal r;
+
+	if (ids->key[0] == '\0')
+		return (c->ident->uid == uid);
+	return (decide_line(ids, &line, &r) == 0 &&
+	    line->owner == OWNER_NAMED && line->ids.uid == uid);
+}
+
 /* Guarantee U11: whoever asked does not decide. */
 static int
 check_own(const struct approval *a, const struct peer *peer,
     struct refusal *r)
 {
-	if (a->call->ident->uid != peer->ids.uid ||
+	if (!asked_by(a->call, peer->ids.uid) ||
 	    conf_limit(LIMIT_SELF_APPROVAL) != 0 || WITHOUT(self_approval))
 		return (0);
 	return (refuse(r, 403, "forbidden", "you are uid %u, and asked for "

@@ -136,13 +136,18 @@ call_slot(void *arg, int granted, const struct refusal *why)
 	call_begin(c);
 }
 
+const struct build *
+call_build(const struct call *c)
+{
+	if (c->neuron != NULL)
+		return (&c->neuron->build);
+	return (c->session != NULL ? &c->session->build : c->build);
+}
+
 const char *
 call_workspace(const struct call *c)
 {
-	if (c->neuron != NULL)
-		return (c->neuron->build.workspace);
-	return (c->session != NULL ? c->session->build.workspace :
-	    c->build->workspace);
+	return (call_build(c)->workspace);
 }
 
 /* As the audit log names them. */

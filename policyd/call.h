@@ -116,6 +116,8 @@ void	call_ask(struct call *);
 void	call_refuse(struct call *, const struct refusal *);
 /* SHA-256 of its argument bytes into digest; -1 if there are too many. */
 int	call_digest(struct call *);
+/* How its neuron was built, or would be. */
+const struct build *call_build(const struct call *);
 /* The workspace that it has or would have, "" for none. */
 const char *call_workspace(const struct call *);
 

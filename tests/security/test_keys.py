@@ -17,6 +17,7 @@ import time
 import unittest
 import zlib
 
+from approvals import As, ASKS
 from harness import BUILD, Instance, MYELIND, rss_kib, wait_for
 from mcp import MODERN, meta
 from test_apid import Fake
@@ -698,6 +699,45 @@ for method, path, body in (("GET", "/v1/keys", None),
             "tool": "bash", "args": {"command": "true"}, "workspace": root,
             "owner": {"uid": 12345, "gid": 12345}})
         self.assertEqual(status, 403, body)
+
+
+class Approved(Tcp):
+    """Who owns a key has asked for what comes with it."""
+
+    extra = "operator user nobody may approve\n"
+
+    def decide(self, uid, approval, digest):
+        c = self.i.connection(True)
+        with As(uid):
+            c.connect()
+        try:
+            c.request("POST", "/v1/approvals/" + approval, json.dumps(
+                {"decision": "allow_once", "digest": digest}),
+                {"Content-Type": "application/json"})
+            r = c.getresponse()
+            return r.status, json.loads(r.read())
+        finally:
+            c.close()
+
+    def test_not_by_its_owner(self):
+        os.chmod(self.i.operator, 0o666)
+        nobody = pwd.getpwnam("nobody").pw_uid
+        for name, status in (("ci", 200), ("owned", 403)):
+            token = self.add(name)["token"]
+            code, call, _ = self.ask("POST", "/v1/calls", token, {
+                "tool": "bash", "args": {"command": ASKS}, "wait_ms": 0})
+            self.assertEqual(code, 202, call)
+            approval = wait_for(lambda: self.ask(
+                "GET", "/v1/calls/" + call["call"], token)[1].get("approval"),
+                10)
+            _, shown = self.i.get("/v1/approvals/" + approval, operator=True)
+            self.assertEqual(shown["principal"], "key:" + name)
+            code, body = self.decide(nobody, approval, shown["digest"])
+            self.assertEqual(code, status, body)
+            if status == 403:
+                self.assertIn("self-approval", body["error"]["message"])
+                code, body = self.decide(0, approval, shown["digest"])
+                self.assertEqual(code, 200, body)
 
 
 class Rates(Tcp):

@@ -5,6 +5,7 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -426,10 +427,24 @@ class Watch(Played):
         t = self.watch(o, "--exec", "/nonexistent/notify")
         t.see(r"^--exec: /nonexistent/notify can't be run$")
 
+    @staticmethod
+    def end_groups(path):
+        """The watch ends what is too slow while it runs itself."""
+        with open(path) as f:
+            for pid in f.read().split():
+                try:
+                    os.killpg(int(pid), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        shutil.rmtree(os.path.dirname(path))
+
     def test_exec_that_hangs(self):
         """The watch goes on, and the notifier is ended, with its group."""
         o = self.operator()
-        script = self.notifier("sleep 1000 & exec sleep 1000")
+        groups = os.path.join(tempfile.mkdtemp(), "groups")
+        self.addCleanup(self.end_groups, groups)
+        script = self.notifier("echo $$ >>%s\n"
+                               "sleep 1000 & exec sleep 1000" % groups)
         a = o.add("make a")
         t = self.watch(o, "--exec", script)
         self.settle(t, r"1\| make a$")
