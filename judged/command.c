@@ -192,8 +192,14 @@ take_egress(const struct judging *judging, struct judgement *j)
 		    hosts_elsewhere(f->hosts))
 			break;
 	}
-	if (f == NULL || WITHOUT(no_egress))
+	if (WITHOUT(no_egress))
 		return;
+	if (f == NULL) {
+		if (j->verdict == VERDICT_ASK && (j->marks & marks) != 0)
+			why_add(&j->reason, "; this neuron has no egress, so "
+			    "what leaves it fails");
+		return;
+	}
 	j->verdict = VERDICT_DENY;
 	j->flags |= VERDICT_F_NO_EGRESS;
 	j->class = f->class;

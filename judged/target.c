@@ -71,6 +71,23 @@ path_of(struct judging *j, const struct target *t)
 	return (".");
 }
 
+/*
+ * Home and workspace are the roots of all files (guarantee C4), whatever the
+ * tool.  Bodies see to it themselves, where links are known; of any other
+ * program the path that it is given is looked at.
+ */
+static void
+keep_in_roots(const struct target *t, const struct subject *s,
+    const struct word *w, struct finding *f)
+{
+	if (t->tool->body != NULL || zone_in_roots(s, w) ||
+	    WITHOUT(judged_roots))
+		return;
+	f->verdict = VERDICT_DENY;
+	f->class = "outside";
+	f->rule = "home and workspace are the roots of all files";
+}
+
 static void
 find_path(struct judging *j, const struct target *t, struct subject *s,
     struct finding *f)
@@ -83,6 +100,7 @@ find_path(struct judging *j, const struct target *t, struct subject *s,
 		    strlen(path)), NULL);
 		if (zone_is_own(s, w) && !WITHOUT(self_paths))
 			class_findf(s, HARD_SELF, "Myelin's own: %s", w);
+		keep_in_roots(t, s, w, f);
 	}
 	judging_find(j, f);
 }

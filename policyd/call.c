@@ -302,6 +302,11 @@ call_elevated(struct call *c, struct judgement *j)
 			return;
 		j->verdict = VERDICT_ASK;
 		strlcpy(j->rule, "elevated", sizeof(j->rule));
+		j->where[0] = '\0';
+		strlcpy(j->reason, "what is elevated needs an approval",
+		    sizeof(j->reason));
+		strlcpy(j->next, "an operator approves the call",
+		    sizeof(j->next));
 		return;
 	}
 	j->verdict = VERDICT_DENY;

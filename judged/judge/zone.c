@@ -298,6 +298,14 @@ zone_is_own(const struct subject *s, const struct word *w)
 }
 
 int
+zone_in_roots(const struct subject *s, const struct word *w)
+{
+	const char *path = absolute(s, w);
+
+	return (path != NULL && in_roots(s, path));
+}
+
+int
 zone_holds_own(const struct subject *s, const struct word *w)
 {
 	const struct judge_context *x = judging_context(s->j);

@@ -25,6 +25,21 @@ deny command "env" "-i"
 PUSH = RULES[:RULES.index("deny command")].count("\n") + 1
 
 
+def declared(**members):
+    """A directory with the declaration of one tool, to be removed."""
+    where = tempfile.mkdtemp(prefix="d-", dir=os.path.join(BUILD, "tests"))
+    tool = {"title": "t", "description": "d", "effect": "read", "marks": [],
+            "asks": False, "argv": ["/bin/true"],
+            "input_schema": {"type": "object", "properties": {},
+                             "additionalProperties": False}}
+    tool.update(members)
+    path = os.path.join(where, tool["name"] + ".json")
+    with open(path, "w") as f:
+        json.dump(tool, f)
+    os.chmod(path, 0o600)
+    return where
+
+
 class Rules(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -214,26 +229,14 @@ class Presets(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.dir = tempfile.mkdtemp(prefix="d-", dir=os.path.join(
-            BUILD, "tests"))
-        path = os.path.join(cls.dir, "grouped.json")
-        with open(path, "w") as f:
-            json.dump({
-                "name": "grouped", "title": "t", "description": "d",
-                "effect": "read", "marks": [], "asks": False,
-                "group": "far", "argv": ["/bin/true"],
-                "input_schema": {"type": "object", "properties": {},
-                                 "additionalProperties": False}}, f)
-        os.chmod(path, 0o600)
+        cls.dir = declared(name="grouped", group="far")
         cls.i = Instance(CONFIG + '''
 tool "%s"
 allow command "mount"
 allow tool "grouped"
 preset "near" { cap mutate-irreversible; allow tool "grouped"; deny group far }
 preset "asks" { cap mutate-irreversible; elevated ask }
-principal user 12345 { preset "asks" }
-''' % path)
-        os.chmod(cls.i.dir, 0o755)
+''' % cls.dir)
 
     @classmethod
     def tearDownClass(cls):
@@ -274,6 +277,90 @@ principal user 12345 { preset "asks" }
                  for t in self.i.get("/v1/tools")[1]["tools"]}
         for name, effect in want.items():
             self.assertEqual(tools[name], effect, name)
+
+
+class Elevated(unittest.TestCase):
+    """What a preset with "elevated ask" does."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = declared(name="lifted", marks=["elevated"])
+        cls.i = Instance(CONFIG.replace("standard", '"asks"') + '''
+tool "%s"
+allow command "mount"
+allow command "true"
+preset "asks" { cap mutate-irreversible; elevated ask }
+''' % cls.dir)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+        shutil.rmtree(cls.dir, ignore_errors=True)
+
+    def test_it_waits_for_a_person(self):
+        for tool, args in (("bash", {"command": "sudo -n true"}),
+                           ("bash", {"command": "echo x > /opt/x"}),
+                           ("lifted", {})):
+            status, r = self.i.request("POST", "/v1/calls", {
+                "tool": tool, "args": args, "wait_ms": 0})
+            self.assertEqual(status, 202, r)
+            call = "/v1/calls/" + r["call"]
+            wait_for(lambda: self.i.get(call)[1]["state"] ==
+                     "awaiting_approval", 10)
+            r = self.i.get("/v1/approvals/" + self.i.get(call)[1][
+                "approval"], operator=True)[1]
+            self.assertIn("elevated", r["marks"])
+            self.i.request("POST", call + "/cancel")
+            wait_for(lambda: self.i.get(call)[1]["state"] == "cancelled", 10)
+
+    def test_a_rule_allows(self):
+        r = self.i.bash("mount -o bind /tmp /tmp; echo ran")
+        self.assertEqual((r["state"], r["stdout"]), ("completed", "ran\n"))
+        r = self.i.bash("mount; sudo -n true", dry_run=True)
+        self.assertEqual(r["verdict"], "ask")
+
+    def test_off_wins(self):
+        r = self.i.bash("sudo -n true", preset="standard", dry_run=True)
+        self.assertEqual((r["verdict"], r["rule"]), ("deny", "elevated off"))
+
+
+class Paths(unittest.TestCase):
+    """Home and workspace are the roots of files whatever the tool (C4)."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = declared(
+            name="show", argv=["/bin/cat", "--", {"arg": "path"}],
+            input_schema={"type": "object", "properties": {
+                "path": {"type": "string"}}, "required": ["path"],
+                "additionalProperties": False})
+        cls.i = Instance(CONFIG + 'allow tool "*"\ntool "%s"\n' % cls.dir)
+        cls.w = Workspace()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.i.stop()
+        cls.w.close()
+        shutil.rmtree(cls.dir, ignore_errors=True)
+
+    def test_outside_is_denied(self):
+        s = self.i.session(**self.w.fields())
+        self.i.bash("echo in > f; echo in > ~/f", session=s)
+        for path in ("f", self.w.path + "/f", "/home/agent/f"):
+            r = self.i.call("show", {"path": path}, session=s)
+            self.assertEqual((r["state"], r["stdout"]),
+                             ("completed", "in\n"), r)
+        for path in ("/etc/passwd", "../f", self.w.path + "-evil/f",
+                     "/proc/self/environ", "/tmp/f",
+                     "/home/agent/../../etc/passwd"):
+            r = self.i.call("show", {"path": path}, session=s)
+            self.assertEqual((r["state"], r["verdict"], r["class"]),
+                             ("failed", "deny", "outside"), r)
+            self.assertEqual(r["stdout"], "")
+            self.assertTrue(r["denials"][0]["next"])
+            r = self.i.call("read", {"path": path}, session=s)
+            self.assertEqual(r["result"]["error"]["code"], "outside")
+            self.assertEqual(r["denials"][0]["layer"], "jail")
 
 
 class Egress(unittest.TestCase):
