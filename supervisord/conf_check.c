@@ -191,6 +191,7 @@ finish_presets(struct parser *ps)
 		set_where(&p->where, built_in);
 		(void)strlcpy(p->name, shipped[i].name, sizeof(p->name));
 		p->cap = shipped[i].cap;
+		p->elevated = ELEVATED_OFF;
 	}
 }
 

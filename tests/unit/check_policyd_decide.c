@@ -196,6 +196,10 @@ START_TEST(elevated)
 
 	ck_assert_int_eq(decide_elevated("careful", "careful", &off),
 	    ELEVATED_OFF);
+	ck_assert_int_eq(decide_elevated("readonly", "readonly", &off),
+	    ELEVATED_OFF);
+	ck_assert_int_eq(decide_elevated("standard", "standard", &off),
+	    ELEVATED_OFF);
 	p->elevated = ELEVATED_ASK;
 	ck_assert_int_eq(decide_elevated("careful", "careful", &off),
 	    ELEVATED_ASK);
