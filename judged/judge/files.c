@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -232,6 +233,9 @@ handle_mv(const struct subject *s)
 		if (zone_wipes(s, list[i]))
 			class_findf(s, HARD_WIPE, "moves all of %s away",
 			    list[i]);
+		else if (zone_holds_own(s, list[i]))
+			class_findf(s, HARD_SELF, "Myelin's own is in %s",
+			    list[i]);
 		else if (z != ZONE_WORK && z != ZONE_TMP)
 			zone_write(s, list[i], CLASS_MUTATE, "moves files");
 	}
@@ -356,8 +360,9 @@ is_remote(const struct word *w)
 }
 
 void
-handle_rsync(const struct subject *s)
+handle_rsync(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
 	static const struct optspec spec = { "efBTMm", "rsh filter exclude "
 	    "include exclude-from include-from files-from block-size "
 	    "temp-dir partial-dir backup-dir suffix compare-dest copy-dest "
@@ -390,6 +395,7 @@ handle_rsync(const struct subject *s)
 		class_find(s, CLASS_READ, "copies nothing");
 		return;
 	}
+	at.hosts = hosts_of(s, 1, &spec, HOSTS_REMOTES);
 	if (is_remote(target)) {
 		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
 		    target);

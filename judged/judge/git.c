@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -574,12 +575,18 @@ static const struct git_row {
 };
 
 void
-handle_git(const struct subject *s)
+handle_git(const struct subject *of)
 {
 	static const struct optspec spec = { "Cc", "git-dir work-tree "
 	    "namespace super-prefix config-env exec-path list-cmds", 0 };
+	struct subject at = *of, *s = &at;
 	struct git g = { .s = s, .cwd = s->c->cwd };
+	struct finding_hosts *h;
 	struct optspec stops = spec;
+	static const char *const network[] = { "clone", "fetch", "pull",
+		"push", "ls-remote", "fetch-pack", "send-pack", "archive",
+		NULL };
+	int configured = 0;
 	struct optscan o;
 	struct opt opt;
 	size_t i;
@@ -589,8 +596,11 @@ handle_git(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND)
 			break;
-		if (opt.value != NULL && opt_is(&opt, 'c', NULL))
+		if (opt.value != NULL && opt_is(&opt, 'c', NULL)) {
 			git_config_option(s, opt.value);
+			configured = 1;
+		}
+		configured |= opt_is(&opt, 0, "config-env");
 		if (opt.value != NULL && opt.kind == OPT_LONG &&
 		    strcmp(opt.name, "exec-path") == 0)
 			class_find(s, CLASS_OPAQUE, "git would execute what "
@@ -608,6 +618,14 @@ handle_git(const struct subject *s)
 		class_findf(s, CLASS_OPAQUE, "what git is to do is not known: "
 		    "%s", opt.word);
 		return;
+	}
+	/* a remote by its name may be anywhere, and settings rewrite URLs */
+	if (in_list(g.name, network)) {
+		h = hosts_of(&g.sub, 1, NULL, HOSTS_REPOSITORIES);
+		h->unsure |= h->n == 0;
+		h->proxied = configured;
+		h->unsure |= configured;
+		at.hosts = h;
 	}
 	/* exec-path is given with "=" alone */
 	for (i = 0; i < sizeof(git_rows) / sizeof(git_rows[0]); i++) {

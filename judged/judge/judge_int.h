@@ -27,7 +27,8 @@ handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
 handler	handle_tar, handle_archive, handle_code_options;
-handler	handle_at, handle_kill, handle_sudo_tool, handle_lister;
+handler	handle_at, handle_kill, handle_sudo_tool, handle_look_up,
+	handle_lister;
 
 /*
  * Wrappers: 1 if the program is one and was judged with what it starts.

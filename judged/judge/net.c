@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -28,16 +29,62 @@ net_read(const struct subject *s)
 	    &s->argv[0]);
 }
 
-void
-handle_net_read(const struct subject *s)
+/* What the operands of a program that has no handler of its own are. */
+static enum hosts_kind
+kind_of(const char *name)
 {
+	static const char *const urls[] = { "aria2c", "axel", "lynx", "links",
+		"w3m", "elinks", "youtube-dl", "yt-dlp", "wscat", "websocat",
+		NULL };
+	static const char *const first[] = { "telnet", "ftp", "sftp", "tftp",
+		"rsh", "rlogin", "mosh", "ssh-copy-id", NULL };
+	static const char *const all[] = { "ping", "ping6", "fping", "host",
+		"nslookup", "drill", "whois", "traceroute", "tracepath",
+		"mtr", "nmap", NULL };
+
+	return (in_list(name, urls) ? HOSTS_URLS : in_list(name, first) ?
+	    HOSTS_FIRST : in_list(name, all) ? HOSTS_ALL : HOSTS_UNSURE);
+}
+
+void
+handle_net_read(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+
+	if (at.hosts == NULL)
+		at.hosts = hosts_of(s, 1, NULL, kind_of(s->name));
 	s->out->output.kind = CONTENT_NETWORK;
 	net_read(s);
 }
 
-void
-handle_net_write(const struct subject *s)
+/* socat's UNIX-CONNECT:/path,option... */
+static void
+socket_addresses(const struct subject *s)
 {
+	const char *at;
+	struct word *path;
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		if (s->argv[i].text == NULL ||
+		    (at = strchr(s->argv[i].text, ':')) == NULL)
+			continue;
+		path = word_make(s->j, judging_strndup(s->j, at + 1,
+		    strcspn(at + 1, ",!")), &s->argv[i]);
+		if (zone_is_own(s, path))
+			class_findf(s, HARD_SELF, "Myelin's own: %s", path);
+	}
+}
+
+void
+handle_net_write(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+
+	if (strcmp(s->name, "socat") == 0)
+		socket_addresses(s);
+	if (at.hosts == NULL)
+		at.hosts = hosts_of(s, 1, NULL, kind_of(s->name));
 	s->out->output.kind = CONTENT_NETWORK;
 	class_findf(s, CLASS_NET_WRITE, "%s reaches another host",
 	    &s->argv[0]);
@@ -137,15 +184,46 @@ curl_option(const struct subject *s, const struct opt *opt)
 	return (0);
 }
 
-void
-handle_curl(const struct subject *s)
+/* Options that say where curl goes instead of, or beside, its URLs. */
+static void
+curl_host(struct subject *s, struct finding_hosts *h, const struct opt *opt)
 {
+	static const char *const names[] = { "proxy", "preproxy", "socks4",
+		"socks4a", "socks5", "socks5-hostname", "connect-to",
+		"resolve", "config", "unix-socket", "abstract-unix-socket",
+		"doh-url", "dns-servers", "proxy1.0", NULL };
+	size_t i;
+
+	if (opt->value != NULL && opt_is(opt, 0, "url")) {
+		hosts_add(s->j, h, opt->value);
+		return;
+	}
+	if (opt->kind == OPT_LONG && opt->value != NULL &&
+	    strstr(opt->name, "unix-socket") != NULL &&
+	    zone_is_own(s, opt->value))
+		class_findf(s, HARD_SELF, "Myelin's own: %s", opt->value);
+	if (opt->kind == OPT_SHORT)
+		h->proxied |= opt->letter == 'x' || opt->letter == 'K';
+	for (i = 0; opt->kind == OPT_LONG && names[i] != NULL; i++)
+		h->proxied |= strncmp(names[i], opt->name,
+		    strlen(opt->name)) == 0;
+	h->unsure |= h->proxied;
+}
+
+void
+handle_curl(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &curl_spec, HOSTS_URLS);
 	int writes = 0, named = 0, any = 0;
 	struct optscan o;
 	struct opt opt;
 
+	at.hosts = h;
 	opt_begin(&o, s, 1, &curl_spec);
 	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND)
+			curl_host(&at, h, &opt);
 		if (opt.kind == OPT_OPERAND) {
 			any = 1;
 			continue;
@@ -181,17 +259,24 @@ static const struct optspec wget_spec = { "OPoaetTwQUAiRDIXlB",
 	0 };
 
 void
-handle_wget(const struct subject *s)
+handle_wget(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &wget_spec, HOSTS_URLS);
 	const struct word *to = NULL;
 	int writes = 0;
 	struct optscan o;
 	struct opt opt;
 
+	at.hosts = h;
 	opt_begin(&o, s, 1, &wget_spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND)
 			continue;
+		if (opt_is(&opt, 'e', "execute"))
+			h->unsure = h->proxied = 1;
+		if (opt_is(&opt, 'i', "input-file"))
+			h->unsure = 1;
 		if (opt_is(&opt, 'O', "output-document"))
 			to = opt.value;
 		if (opt.kind == OPT_LONG && (strncmp(opt.name, "post", 4) ==
@@ -250,15 +335,21 @@ ssh_option(const struct subject *s, const struct word *value)
 }
 
 void
-handle_ssh(const struct subject *s)
+handle_ssh(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &ssh_spec, HOSTS_FIRST);
 	struct word *line = NULL;
 	struct optscan o;
 	struct opt opt;
 	size_t i, len = 0;
 	char *text;
 
+	/* its configuration may lead elsewhere, as -J and -o do */
+	at.hosts = h;
+	h->unsure = 1;
 	class_find(s, CLASS_NET_WRITE, "acts on another host");
+	at.hosts = NULL;
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &ssh_spec);
 	while (opt_next(&o, &opt)) {
@@ -325,9 +416,10 @@ is_remote(const struct word *w)
 }
 
 void
-handle_scp(const struct subject *s)
+handle_scp(const struct subject *of)
 {
 	static const struct optspec spec = { "cDFiJloPSX", NULL, 0 };
+	struct subject at = *of, *s = &at;
 	const struct word *last = NULL;
 	struct optscan o;
 	struct opt opt;
@@ -341,6 +433,7 @@ handle_scp(const struct subject *s)
 		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
 			subject_hidden_code(s, opt.value);
 	}
+	at.hosts = hosts_of(s, 1, &spec, HOSTS_REMOTES);
 	if (last == NULL)
 		class_find(s, CLASS_READ, "copies nothing");
 	else if (is_remote(last) || !word_known(last))
@@ -353,10 +446,12 @@ handle_scp(const struct subject *s)
 }
 
 void
-handle_nc(const struct subject *s)
+handle_nc(const struct subject *of)
 {
 	static const struct optspec spec = { "IiMmOPpqsTVwXxec", "exec "
 	    "sh-exec lua-exec source source-port idle-timeout", 0 };
+	struct subject at = *of, *s = &at;
+	const struct word *socket;
 	struct optscan o;
 	struct opt opt;
 
@@ -367,6 +462,14 @@ handle_nc(const struct subject *s)
 		    opt_is(&opt, 'c', "sh-exec")))
 			subject_hidden_code(s, opt.value);
 	}
+	/* what listens, or speaks to a socket of the file system, stays here */
+	at.hosts = hosts_of(s, 1, &spec, opt_has(s, 1, &spec, 'l', "listen") ||
+	    opt_has(s, 1, &spec, 'U', "unixsock") ? HOSTS_UNSURE :
+	    HOSTS_FIRST);
+	socket = opt_operand(s, 1, &spec, 0);
+	if (socket != NULL && opt_has(s, 1, &spec, 'U', "unixsock") &&
+	    zone_is_own(s, socket))
+		class_findf(s, HARD_SELF, "Myelin's own: %s", socket);
 	class_findf(s, CLASS_NET_WRITE, "%s connects to another host",
 	    &s->argv[0]);
 }
@@ -395,8 +498,9 @@ is_read_verb(const char *text)
 }
 
 void
-handle_gh(const struct subject *s)
+handle_gh(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
 	static const struct optspec spec = { "RXfFHqt", "repo method field "
 	    "raw-field header jq template input hostname json", 0 };
 	const struct word *noun, *verb;
@@ -404,6 +508,7 @@ handle_gh(const struct subject *s)
 	struct opt opt;
 	int writes = 0;
 
+	at.hosts = hosts_of(s, 1, NULL, HOSTS_UNSURE);
 	noun = opt_operand(s, 1, &spec, 0);
 	verb = opt_operand(s, 1, &spec, 1);
 	s->out->output.kind = CONTENT_NETWORK;
@@ -437,8 +542,9 @@ handle_gh(const struct subject *s)
 
 /* aws, gcloud, az, kubectl, terraform, ...: a verb that reads, or not. */
 void
-handle_cloud(const struct subject *s)
+handle_cloud(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
 	static const struct optspec spec = { "noflc", "namespace output "
 	    "profile region query context kubeconfig filename selector "
 	    "project zone format filter subscription resource-group chdir "
@@ -449,6 +555,7 @@ handle_cloud(const struct subject *s)
 	struct opt opt;
 	const char *text;
 
+	at.hosts = hosts_of(s, 1, NULL, HOSTS_UNSURE);
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {

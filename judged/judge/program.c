@@ -7,6 +7,8 @@
 
 #include "judge_int.h"
 #include "options.h"
+#include "self.h"
+#include "../rules.h"
 #include "zone.h"
 
 /* ---- handlers of one idea ---- */
@@ -77,6 +79,13 @@ handle_lister(const struct subject *s)
 		class_find(s, CLASS_READ, "shows something of the host");
 		return;
 	}
+	for (k = 1; k < s->argc; k++) {
+		if (self_names(&s->argv[k])) {
+			class_find(s, HARD_SELF, "changes Myelin's own "
+			    "package");
+			return;
+		}
+	}
 	class_findf(s, CLASS_ELEVATED, "%s changes the host", &s->argv[0]);
 }
 
@@ -124,6 +133,10 @@ handle_kill(const struct subject *s)
 			if (strcmp(text, "-1") != 0 || i + 1 < s->argc)
 				continue;
 		}
+		if (!word_known(&s->argv[i]) && self_was_looked_up(s->j)) {
+			class_find(s, HARD_SELF, "ends Myelin's own processes");
+			return;
+		}
 		if (strcmp(text, "-1") == 0 || strcmp(text, "1") == 0) {
 			class_find(s, CLASS_DESTROY, "kills every process");
 			return;
@@ -132,30 +145,36 @@ handle_kill(const struct subject *s)
 	class_find(s, CLASS_READ, "signals a process");
 }
 
-/* pkill, killall: of Myelin's own is refused. */
 static int
-names_myelin(const struct subject *s)
+names_process(const struct subject *s)
 {
-	static const char *const own[] = { "myelind", "apid", "judged",
-		"policyd", "neurond", "egressd", NULL };
 	size_t i;
 
 	for (i = 1; i < s->argc; i++)
-		if (word_static(&s->argv[i]) != NULL &&
-		    in_list(s->argv[i].text, own))
+		if (self_process(&s->argv[i]))
 			return (1);
 	return (0);
 }
 
+/* pkill, killall: of Myelin's own is refused. */
 void
 handle_sudo_tool(const struct subject *s)
 {
-	if (names_myelin(s))
+	if (names_process(s))
 		class_find(s, HARD_SELF, "ends Myelin's own processes");
-	else if (s->argc == 1 || strcmp(s->name, "pgrep") == 0)
+	else if (s->argc == 1)
 		class_find(s, CLASS_READ, "signals nothing");
 	else
 		class_find(s, CLASS_READ, "signals processes by name");
+}
+
+/* pidof, pgrep: they only look, but what they find is often killed. */
+void
+handle_look_up(const struct subject *s)
+{
+	if (names_process(s))
+		self_looked_up(s->j);
+	class_find(s, CLASS_READ, "looks for processes");
 }
 
 /* ---- the table ---- */
@@ -291,7 +310,8 @@ static const struct program_row {
 	{ "kill", handle_kill, 0 }, { "pkill", handle_sudo_tool, 0 },
 	{ "killall", handle_sudo_tool, 0 }, { "killall5", NULL,
 	    CLASS_DESTROY },
-	{ "skill", handle_sudo_tool, 0 },
+	{ "skill", handle_sudo_tool, 0 }, { "pidof", handle_look_up, 0 },
+	{ "pgrep", handle_look_up, 0 },
 	/* the network */
 	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
 	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
@@ -473,7 +493,7 @@ static const char *const inert[] = {
 	"locale", "locate", "logname", "look", "ls", "lsattr", "lsb_release",
 	"lsblk", "lscpu", "lsof", "lspci", "lsusb", "md5sum", "mesg", "namei",
 	"nl", "nm", "nproc", "numfmt", "objdump", "od", "paste", "pathchk",
-	"pgrep", "pidof", "pinky", "pmap", "popd", "pr", "printenv", "printf",
+	"pinky", "pmap", "popd", "pr", "printenv", "printf",
 	"ps", "pstree", "ptx", "pushd", "pwd", "pwdx", "read", "readelf",
 	"readlink", "readonly", "realpath", "return", "rev", "seq", "set",
 	"sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shift",
@@ -502,7 +522,7 @@ unknown_program(const struct subject *s)
 		for (k = 0; dangerous[k] != NULL; k++)
 			if (strcmp(base_name(text), dangerous[k]) == 0)
 				break;
-		if (dangerous[k] == NULL)
+		if (dangerous[k] == NULL && !rules_name(s->j, text))
 			continue;
 		if (subject_would_deny(s, s->argv + i, s->argc - i))
 			class_findf(s, CLASS_OPAQUE, "a program that is not "
@@ -616,6 +636,7 @@ judge_program(struct judging *j, const struct command *c,
 
 	if (!judging_step(j))
 		return;
+	rules_command(j, c);
 	if ((w->flags & WORD_NETWORK) != 0) {
 		class_find(&s, CLASS_REMOTE, "the program's name comes from "
 		    "the network");
@@ -647,8 +668,11 @@ judge_program(struct judging *j, const struct command *c,
 /* ---- redirects and variables ---- */
 
 static void
-judge_redirect(const struct subject *s, const struct redirect *r)
+judge_redirect(const struct subject *of, const struct redirect *r)
 {
+	struct subject side = *of, *s = &side;
+
+	s->flags |= FINDING_SIDE;
 	switch (r->op) {
 	case REDIRECT_READ:
 		if (zone_of(s, &r->target) == ZONE_NET)
@@ -693,10 +717,11 @@ judge_variable(struct judging *j, const struct command *c, const char *name,
     const struct word *value)
 {
 	struct subject s = { .j = j, .c = c, .argv = value, .argc = 1,
-	    .name = name };
+	    .name = name, .flags = FINDING_SIDE };
 	struct outcome out;
 	const char *text = word_static(value);
 
+	rules_variable(j, name);
 	memset(&out, 0, sizeof(out));
 	s.out = &out;
 	if (in_list(name, code_variables)) {

@@ -5,6 +5,7 @@
 
 #include "judge_int.h"
 #include "options.h"
+#include "self.h"
 #include "zone.h"
 
 /*
@@ -382,19 +383,57 @@ known_as(const char *name)
 	return (name);
 }
 
-/* Units of Myelin's own: no call may stop what judges it. */
+/*
+ * Units and packages of Myelin's own: no call may stop, change or remove what
+ * judges it.
+ */
 static int
 names_myelin(const struct subject *s)
 {
+	static const char *const tools[] = { "systemctl", "service",
+		"rc-service", "rc-update", "apt", "apt-get", "aptitude",
+		"apt-mark", "nala", NULL };
 	size_t i;
 
-	if (strcmp(s->name, "systemctl") != 0 &&
-	    strcmp(s->name, "service") != 0)
+	if (!in_list(s->name, tools))
 		return (0);
 	for (i = 1; i < s->argc; i++)
-		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
+		if (self_names(&s->argv[i]))
 			return (1);
 	return (0);
+}
+
+/*
+ * A package by its name, which is nowhere but in the network: no path, no
+ * archive, nothing that says to do without.
+ */
+static int
+fetches_packages(const struct subject *s, const struct word *verb)
+{
+	static const char *const installers[] = { "pip", "pip2", "pip3",
+		"pipx", "npm", "pnpm", "yarn", "gem", "cargo", NULL };
+	static const char *const verbs[] = { "install", "i", "add", NULL };
+	const char *text;
+	size_t i;
+	int named = 0;
+
+	if (!in_list(s->name, installers) || !in_list(word_start(verb),
+	    verbs))
+		return (0);
+	for (i = 1; i < s->argc; i++) {
+		if ((text = word_static(&s->argv[i])) == NULL)
+			return (0);
+		if (strchr(text, '/') != NULL || strncmp(text, "file:", 5) ==
+		    0 || text[0] == '.' || (text[0] == '-' &&
+		    strcmp(text, "-U") != 0 && strcmp(text, "-g") != 0 &&
+		    strcmp(text, "-q") != 0 && strcmp(text, "-D") != 0 &&
+		    strcmp(text, "--user") != 0 && strcmp(text,
+		    "--upgrade") != 0))
+			return (0);
+		if (text[0] != '-' && &s->argv[i] != verb)
+			named = 1;
+	}
+	return (named);
 }
 
 static void
@@ -407,6 +446,13 @@ subcommand_find(const struct subject *s, enum class_id id,
 	}
 	if (id == CLASS_NET_READ) {
 		handle_net_read(s);
+		return;
+	}
+	if (id == CLASS_REMOTE && fetches_packages(s, w)) {
+		struct subject at = *s;
+
+		at.flags |= FINDING_NETWORK;
+		class_findf(&at, id, "%s", w);
 		return;
 	}
 	class_findf(s, id, CLASS_IS_HARD(id) ? "deletes or changes what "

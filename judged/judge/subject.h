@@ -17,6 +17,9 @@ struct subject {
 	size_t			 argc;	/* at least 1 */
 	const char		*name;	/* argv[0] without directories */
 	struct outcome		*out;
+	unsigned		 flags;	/* FINDING_* of what is found */
+	const struct word	*path;	/* what is changed, or NULL */
+	const struct finding_hosts *hosts; /* what is reached, or NULL */
 };
 
 /* text if every byte of it is known, else NULL. */

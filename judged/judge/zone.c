@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include "hosts.h"
+#include "without.h"
 #include "zone.h"
 
 /* "/x" is that path alone; "/x/" is what lies beneath; "/x*" what begins so. */
@@ -43,9 +45,14 @@ static const struct zone_row rows[] = {
 	{ "/etc/myelin", ZONE_SELF }, { "/etc/myelin/", ZONE_SELF },
 	{ "/var/lib/myelin", ZONE_SELF }, { "/var/lib/myelin/", ZONE_SELF },
 	{ "/run/myelin", ZONE_SELF }, { "/run/myelin/", ZONE_SELF },
-	{ "/var/run/myelin/", ZONE_SELF },
+	{ "/var/run/myelin", ZONE_SELF }, { "/var/run/myelin/", ZONE_SELF },
 	{ "/run/myelin-uids", ZONE_SELF }, { "/run/myelin-uids/", ZONE_SELF },
+	{ "/usr/libexec/myelin", ZONE_SELF },
 	{ "/usr/libexec/myelin/", ZONE_SELF },
+	{ "/usr/share/myelin", ZONE_SELF },
+	{ "/usr/share/myelin/", ZONE_SELF },
+	{ "/usr/sbin/myelin*", ZONE_SELF },
+	{ "/usr/bin/myelinctl", ZONE_SELF },
 	{ "/usr/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/etc/systemd/system/myelin*", ZONE_SELF }
@@ -137,11 +144,26 @@ persists(const struct subject *s, const char *path)
 	    strcmp(hooks, "/.git/config") == 0));
 }
 
+/* What supervisord said is this instance's: state, sockets, configuration. */
+static int
+is_instance(const struct subject *s, const char *path)
+{
+	const struct judge_context *x = judging_context(s->j);
+	size_t i;
+
+	for (i = 0; i < x->nown; i++)
+		if (beneath(path, x->own[i]))
+			return (1);
+	return (0);
+}
+
 enum zone
 zone_of_path(const struct subject *s, const char *path)
 {
 	size_t i;
 
+	if (is_instance(s, path) && !WITHOUT(self_instance))
+		return (ZONE_SELF);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (row_matches(&rows[i], path))
 			return (rows[i].zone);
@@ -187,6 +209,24 @@ path_match(struct judging *j, const char *pattern, const char *path)
 	}
 }
 
+/* A pattern that matches path, or a directory above it. */
+static int
+path_above(struct judging *j, const char *pattern, const char *path)
+{
+	size_t n = strlen(path);
+	char *dir = judging_strndup(j, path, n);
+
+	for (;;) {
+		if (path_match(j, pattern, dir))
+			return (1);
+		while (n > 1 && dir[n - 1] != '/')
+			n--;
+		if (n <= 1)
+			return (0);
+		dir[--n] = '\0';
+	}
+}
+
 /* The absolute path of a word, patterns left in; NULL if it isn't known. */
 static const char *
 absolute(const struct subject *s, const struct word *w)
@@ -209,6 +249,9 @@ zone_of_pattern(const struct subject *s, const char *path)
 		if (rows[i].zone > worst && rows[i].zone != ZONE_NET &&
 		    path_match(s->j, path, rows[i].path))
 			worst = rows[i].zone;
+	for (i = 0; i < judging_context(s->j)->nown; i++)
+		if (path_match(s->j, path, judging_context(s->j)->own[i]))
+			worst = ZONE_SELF;
 	n = plain_part(path);
 	dir = judging_strndup(s->j, path, n);
 	while (n > 1 && dir[n - 1] == '/')
@@ -246,6 +289,36 @@ zone_of(const struct subject *s, const struct word *w)
 	}
 	z = zone_of_path(s, path);
 	return (z);
+}
+
+int
+zone_is_own(const struct subject *s, const struct word *w)
+{
+	return (zone_of(s, w) == ZONE_SELF);
+}
+
+int
+zone_in_roots(const struct subject *s, const struct word *w)
+{
+	const char *path = absolute(s, w);
+
+	return (path != NULL && in_roots(s, path));
+}
+
+int
+zone_holds_own(const struct subject *s, const struct word *w)
+{
+	const struct judge_context *x = judging_context(s->j);
+	const char *path = absolute(s, w);
+	size_t i;
+
+	if (path == NULL || (w->flags & WORD_PREFIX) != 0)
+		return (0);
+	for (i = 0; i < x->nown; i++)
+		if ((w->flags & WORD_GLOB) != 0 ? path_above(s->j, path,
+		    x->own[i]) : beneath(x->own[i], path))
+			return (1);
+	return (0);
 }
 
 /* ---- wipes ---- */
@@ -378,12 +451,39 @@ is_log(const struct word *w)
 	return (n > 4 && strcmp(text + n - 4, ".log") == 0);
 }
 
+/* The host of /dev/tcp/HOST/PORT. */
+static const struct finding_hosts *
+net_hosts(const struct subject *s, const struct word *w)
+{
+	struct finding_hosts *h = judging_alloc(s->j, sizeof(*h));
+	const char *host = word_start(w);
+	size_t n;
+
+	if (strncmp(host, "/dev/tcp/", 9) != 0 &&
+	    strncmp(host, "/dev/udp/", 9) != 0)
+		h->unsure = 1;
+	else {
+		host += 9;
+		n = strcspn(host, "/");
+		if (host[n] == '\0')
+			h->unsure = 1;
+		else
+			hosts_add_text(s->j, h, judging_strndup(s->j, host,
+			    n));
+	}
+	return (h);
+}
+
 void
 zone_write(const struct subject *s, const struct word *w,
     enum class_id inside, const char *what)
 {
+	struct subject at = *s;
 	enum zone z = zone_of(s, w);
 
+	at.path = w;
+	at.hosts = z == ZONE_NET ? net_hosts(s, w) : NULL;
+	s = &at;
 	if (z == ZONE_SINK)
 		class_find(s, CLASS_READ, "writes nothing that stays");
 	else if (z == ZONE_WORK && inside == CLASS_MUTATE && is_log(w))
@@ -397,10 +497,20 @@ zone_write(const struct subject *s, const struct word *w,
 void
 zone_delete(const struct subject *s, const struct word *w, int recursive)
 {
+	struct subject at = *s;
 	enum zone z = zone_of(s, w);
 
+	at.path = w;
+	at.hosts = NULL;
+	if (recursive)
+		at.flags |= FINDING_TREE;
+	s = &at;
 	if (recursive && zone_wipes(s, w)) {
 		class_findf(s, HARD_WIPE, "deletes all of %s", w);
+		return;
+	}
+	if (recursive && zone_holds_own(s, w)) {
+		class_findf(s, HARD_SELF, "Myelin's own is in %s", w);
 		return;
 	}
 	switch (z) {

@@ -112,7 +112,7 @@ same(const struct finding *a, const struct finding *b)
 {
 	return (a->verdict == b->verdict && a->rank == b->rank &&
 	    a->from == b->from && a->to == b->to && a->marks == b->marks &&
-	    a->effect == b->effect && strcmp(a->class, b->class) == 0 &&
+	    a->effect == b->effect && a->by == b->by && strcmp(a->class, b->class) == 0 &&
 	    strcmp(a->rule, b->rule) == 0);
 }
 
@@ -135,10 +135,14 @@ repeats(const struct judging *j, const struct finding *f)
 }
 
 void
-judging_find(struct judging *j, const struct finding *f)
+judging_find(struct judging *j, const struct finding *found)
 {
-	struct finding *more;
+	struct finding ruled = *found, *more;
+	const struct finding *f = &ruled;
 	size_t max;
+
+	if (j->context.found != NULL)
+		j->context.found(j, &ruled);
 
 	if (f->effect > j->effect)
 		j->effect = f->effect;
@@ -160,9 +164,9 @@ judging_find(struct judging *j, const struct finding *f)
 	j->findings[j->nfindings++] = *f;
 }
 
-void
-judging_ask(struct judging *j, const char *class, const char *rule,
-    const struct command *c)
+static void
+ask(struct judging *j, const char *class, const char *rule,
+    const struct command *c, unsigned flags)
 {
 	struct finding f = {
 		.verdict = VERDICT_ASK,
@@ -172,7 +176,8 @@ judging_ask(struct judging *j, const char *class, const char *rule,
 		.rule = rule,
 		.next = "write out what the shell would compute, or let an "
 		    "operator approve the call",
-		.command = c
+		.command = c,
+		.flags = flags
 	};
 
 	if (c != NULL) {
@@ -184,10 +189,18 @@ judging_ask(struct judging *j, const char *class, const char *rule,
 }
 
 void
+judging_ask(struct judging *j, const char *class, const char *rule,
+    const struct command *c)
+{
+	ask(j, class, rule, c, strcmp(class, "unparsable") == 0 ?
+	    FINDING_FIRM : 0);
+}
+
+void
 judging_bound(struct judging *j, const char *rule, const struct command *c)
 {
 	j->bounded = rule;
-	judging_ask(j, "opaque", rule, c);
+	ask(j, "opaque", rule, c, FINDING_FIRM);
 }
 
 enum verdict
@@ -215,7 +228,7 @@ judging_probe(struct judging *j, void (*body)(void *), void *arg)
 	j->nfindings = n;
 	/* A bound that was hit stays hit. */
 	if (bounded == NULL && j->bounded != NULL)
-		judging_ask(j, "opaque", j->bounded, NULL);
+		ask(j, "opaque", j->bounded, NULL, FINDING_FIRM);
 	return (worst);
 }
 
@@ -334,4 +347,11 @@ judging_guard(struct judging *j, void (*body)(struct judging *, void *),
 		j->decides = *out;
 	if (j->nfindings < j->maxfindings)
 		j->findings[j->nfindings++] = *out;
+}
+
+void
+judging_run_with(struct judging *j, void (*body)(struct judging *, void *),
+    void *arg)
+{
+	judging_guard(j, body, arg);
 }

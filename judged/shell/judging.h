@@ -31,6 +31,16 @@
  * One thing found.  rank orders findings of one verdict (the greater one
  * decides); what has the same verdict and rank is decided by the first.
  */
+struct cf_rule;
+
+/* Hosts that a command reaches, as far as its words say. */
+struct finding_hosts {
+	const char	**v;
+	size_t		 n;
+	int		 unsure;	/* there may be others */
+	int		 proxied;	/* reached through something else */
+};
+
 struct finding {
 	enum verdict		 verdict;	/* ALLOW, ASK or DENY */
 	unsigned		 rank;
@@ -42,7 +52,18 @@ struct finding {
 	const struct command	*command;	/* or NULL: the text itself */
 	uint32_t		 from;	/* bytes of the outermost text */
 	uint32_t		 to;
+	unsigned		 flags;		/* FINDING_* */
+	const struct word	*path;		/* that is changed, or NULL */
+	const struct finding_hosts *hosts;	/* NULL: no network */
+	const struct cf_rule	*by;		/* the rule that decided */
 };
+#define FINDING_FIRM	0x01	/* no rule lifts it: a bound was hit, or the
+				 * rest of the text was not read */
+#define FINDING_SIDE	0x02	/* of a redirect or a variable, and not of what
+				 * the program does */
+#define FINDING_TREE	0x04	/* path and all that is below it */
+#define FINDING_NETWORK	0x10	/* it certainly reaches the network */
+#define FINDING_MAYBE	0x08	/* by may hold: a word is not known */
 
 /* What is known before the text runs. */
 struct judge_context {
@@ -53,10 +74,12 @@ struct judge_context {
 	const char	*const *roots;	/* of workspaces, judged as HOME */
 	size_t		 nroots;
 	int		 streamed;	/* its stdin comes from outside */
-	const void	*rules;		/* the classification's own */
+	/* Rules: called for each finding before it counts; may be NULL. */
+	void		(*found)(struct judging *, struct finding *);
+	void		*rules;		/* its own; not const */
+	const char	*const *own;	/* paths of Myelin's own */
+	size_t		 nown;
 };
-
-struct judging;
 
 /* NULL when memory is out. */
 struct judging *judging_new(const struct judge_context *);
@@ -73,6 +96,13 @@ void	judging_run(struct judging *, const char *text, size_t len,
  */
 void	judging_run_argv(struct judging *, const char *const *argv,
 	    size_t argc);
+
+/*
+ * Runs what finds by itself, of what is no command: when memory runs out in
+ * it, a finding asks.
+ */
+void	judging_run_with(struct judging *, void (*)(struct judging *, void *),
+	    void *);
 
 const struct judge_context *judging_context(const struct judging *);
 
