@@ -17,9 +17,12 @@ judged_libjudged_a_SOURCES = \
 	judged/tool.c judged/tool.h \
 	judged/report.c judged/report.h \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
+	judged/judge/client.c \
 	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
-	judged/judge/files.c judged/judge/git.c judged/judge/judge_int.h \
+	judged/judge/files.c judged/judge/git.c judged/judge/host.c \
+	judged/judge/judge_int.h \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/parallel.c \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subject.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \

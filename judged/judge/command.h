@@ -68,6 +68,8 @@ struct content {
 	const char		*text;	/* may hold NUL bytes */
 	size_t			 len;
 	const char		*path;	/* of the file it is of, or NULL */
+	int			 beneath; /* its lines name files, and what is
+					   * not known of it all below them */
 };
 
 /* After the words of a redirect; here-documents are in the input instead. */

@@ -26,8 +26,20 @@ handler	handle_curl, handle_wget, handle_scp, handle_ssh, handle_nc,
 handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
+handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
+	handle_openssl, handle_keygen, handle_patch;
 handler	handle_tar, handle_archive, handle_code_options;
-handler	handle_at, handle_kill, handle_sudo_tool, handle_lister;
+handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
+
+/* Escapes to a shell in what a client of its own language is given. */
+int	client_escapes(const struct subject *);
+/* What a makefile runs, as far as it is certain. */
+void	makefile_text(const struct subject *, const char *, size_t);
+/* An ex command: of an editor's option or input. */
+void	ex_command(const struct subject *, const struct word *);
+
+/* 1 if handle_lister knows the program. */
+int	is_lister(const char *name);
 
 /*
  * Wrappers: 1 if the program is one and was judged with what it starts.
@@ -36,6 +48,12 @@ int	wrapper_judge(const struct subject *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
+
+/*
+ * 1 if the word there is a program of the hard denies; if what follows it
+ * would be denied, that is found.
+ */
+int	dangerous_tail(const struct subject *, size_t at);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);

@@ -16,6 +16,31 @@ struct item {
 static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
+static const char *const mode_changers[] = {
+	"chmod", "chown", "chgrp", "setfacl", "chattr", NULL
+};
+
+/*
+ * A program is run for all that lies beneath a root: 1 if that is the same
+ * harm as doing it to the root and all below.
+ */
+static int
+harms_all(const struct subject *s, const struct word *program,
+    const struct word *root)
+{
+	const char *name = base_name(word_start(program));
+
+	if (!zone_wipes(s, root))
+		return (0);
+	if (in_list(name, deleters))
+		class_findf(s, HARD_WIPE, "deletes all of %s", root);
+	else if (in_list(name, mode_changers))
+		class_findf(s, zone_of(s, root) == ZONE_WORK ? CLASS_DESTROY :
+		    HARD_PERM, "changes all of %s", root);
+	else
+		return (0);
+	return (1);
+}
 
 /* argv with every "{}" replaced; appended at the end if there is none. */
 static void
@@ -177,12 +202,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	if (argc == 0)
 		return;
 	for (i = 0; i < f->nroots; i++) {
-		if (!f->filtered && in_list(name, deleters) &&
-		    zone_wipes(s, &f->roots[i])) {
-			class_findf(s, HARD_WIPE, "deletes all of %s",
-			    &f->roots[i]);
+		if (!f->filtered && harms_all(s, &argv[0], &f->roots[i]))
 			continue;
-		}
 		/* the root itself is found as well */
 		if (!f->filtered)
 			w = f->roots[i];
@@ -199,17 +220,18 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	}
 }
 
-/* What it prints begins with its first root. */
+/* What it prints begins with its first root; the others are there, too. */
 static void
 find_output(const struct find *f, int zero)
 {
 	const struct subject *s = f->s;
-	const char *text = word_static(&f->roots[0]);
+	const char *text;
 	struct word w;
 	char *out;
+	size_t i, len = 0;
 
 	s->out->output.kind = CONTENT_UNKNOWN;
-	if (text == NULL)
+	if (word_static(&f->roots[0]) == NULL)
 		return;
 	if (f->filtered) {
 		w = beneath_root(s, &f->roots[0]);
@@ -217,10 +239,19 @@ find_output(const struct find *f, int zero)
 		s->out->output.len = w.len;
 		return;
 	}
-	out = judging_strndup(s->j, text, strlen(text) + 1);
-	out[strlen(text)] = zero ? '\0' : '\n';
+	for (i = 0; i < f->nroots; i++)
+		len += f->roots[i].len + 1;
+	out = judging_alloc(s->j, len + 1);
+	for (i = len = 0; i < f->nroots; i++) {
+		if ((text = word_static(&f->roots[i])) == NULL)
+			continue;
+		memcpy(out + len, text, f->roots[i].len);
+		len += f->roots[i].len;
+		out[len++] = zero ? '\0' : '\n';
+	}
 	s->out->output.text = out;
-	s->out->output.len = strlen(text) + 1;
+	s->out->output.len = len;
+	s->out->output.beneath = 1;
 }
 
 void
@@ -233,6 +264,12 @@ handle_find(const struct subject *s)
 
 	find_roots(&f, s);
 	class_find(s, CLASS_READ, "looks for files");
+	for (i = 0; i < f.nroots; i++)
+		if (f.roots[i].text == NULL &&
+		    (f.roots[i].flags & WORD_SPLITS) != 0 &&
+		    (f.roots[i].flags & WORD_WORKSPACE) == 0)
+			class_findf(s, CLASS_OPAQUE, "find may be told to "
+			    "execute or delete by %s", &f.roots[i]);
 	for (i = f.expression; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (strcmp(text, "-delete") == 0)
@@ -287,7 +324,7 @@ handle_fd(const struct subject *s)
 	}
 }
 
-/* ---- xargs, parallel ---- */
+/* ---- xargs ---- */
 
 static const struct optspec xargs_spec = { "adEILnPsl", "arg-file delimiter "
     "max-lines max-args max-procs max-chars process-slot-var", OPT_STOPS };
@@ -408,6 +445,10 @@ handle_xargs(const struct subject *s)
 	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
+	if (in.beneath && at < s->argc)
+		for (size_t i = 0; i < n; i++)
+			if (harms_all(s, &s->argv[at], &items[i]))
+				return;
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)
@@ -417,92 +458,4 @@ handle_xargs(const struct subject *s)
 		run_with(s, s->argv + at, s->argc - at, mark, items, n);
 	else
 		run_with(s, &echo, 1, mark, items, n);
-}
-
-/* parallel CMD ::: items, or items on stdin, or commands on stdin. */
-void
-handle_parallel(const struct subject *s)
-{
-	static const struct optspec spec = { "jnNaILSE", "jobs max-args "
-	    "arg-file delimiter sshlogin joblog results timeout delay "
-	    "retries tmpdir workdir colsep progress", OPT_STOPS };
-	const struct word *cmd = NULL;
-	struct word *line;
-	struct optscan o;
-	struct opt opt;
-	size_t at = s->argc, sep, i;
-	char *text;
-	size_t len = 0;
-
-	opt_begin(&o, s, 1, &spec);
-	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND) {
-			at = opt.at;
-			cmd = opt.word;
-			break;
-		}
-		if (opt_is(&opt, 'S', "sshlogin"))
-			class_find(s, CLASS_NET_WRITE, "runs commands on "
-			    "other hosts");
-	}
-	class_find(s, CLASS_READ, "starts a command for what it reads");
-	if (cmd == NULL || strncmp(word_start(cmd), ":::", 3) == 0) {
-		/* what it reads are commands */
-		for (i = at + 1; cmd != NULL && i < s->argc; i++)
-			subject_code(s, DIALECT_BASH, SHELL_CHILD,
-			    &s->argv[i]);
-		if (cmd == NULL) {
-			struct shell_start start = {
-				.who = SHELL_CHILD, .command = s->c,
-				.code_on_stdin = 1
-			};
-			if (s->c->input.kind == CONTENT_INHERITED)
-				class_find(s, CLASS_OPAQUE, "the commands are "
-				    "not known");
-			else
-				shell_judge_content(s->j, &s->c->input,
-				    DIALECT_BASH, &start, s->out);
-		}
-		return;
-	}
-	for (sep = at; sep < s->argc; sep++)
-		if (strncmp(word_start(&s->argv[sep]), ":::", 3) == 0)
-			break;
-	/* the words up to there are joined, and read by a shell */
-	for (i = at; i < sep; i++)
-		len += s->argv[i].len + 1;
-	for (i = sep == s->argc ? sep : sep + 1; i <= s->argc; i++) {
-		size_t used = 0, k;
-
-		if (i == s->argc && sep < s->argc)
-			break;
-		text = judging_alloc(s->j, len + (i < s->argc ?
-		    s->argv[i].len : 0) + 2);
-		for (k = at; k < sep; k++) {
-			memcpy(text + used, word_start(&s->argv[k]),
-			    s->argv[k].len);
-			used += s->argv[k].len;
-			text[used++] = ' ';
-		}
-		if (i < s->argc)
-			memcpy(text + used, word_start(&s->argv[i]),
-			    s->argv[i].len);
-		line = word_make(s->j, text, cmd);
-		/* with {} in it, or items that are not known, only its
-		 * beginning is */
-		if (strstr(text, "{") != NULL || i == s->argc) {
-			line->flags |= WORD_PREFIX;
-			if (strstr(text, "{") == NULL)
-				run_with(s, s->argv + at, sep - at, "{}",
-				    &(struct word){ .flags = WORD_PREFIX |
-				    WORD_SPLITS }, 1);
-			else
-				run_with(s, s->argv + at, sep - at, "{}",
-				    i < s->argc ? &s->argv[i] :
-				    &(struct word){ .flags = WORD_PREFIX },
-				    1);
-			continue;
-		}
-		subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
-	}
 }

@@ -295,7 +295,9 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 	}
 	stream_set(&own, CONTENT_INHERITED);
 	fn(r, inner, &own);
-	c->flags |= COMMAND_BUILTIN;
+	/* what exec becomes is a program like any other */
+	if (fn != builtin_exec || inner->argc == 1)
+		c->flags |= COMMAND_BUILTIN;
 	give(r, c, out);
 	if (own.n != 1 || own.v[0].kind != CONTENT_INHERITED)
 		*out = own;
@@ -491,6 +493,17 @@ run_all(struct simple *s, struct stream *out)
 /* ---- the parts of the node ---- */
 
 static void
+expand_name(struct resolver *r, const char *name, struct expansion *e)
+{
+	struct word *w = judging_alloc(r->j, sizeof(*w));
+
+	*w = word_text(name, strlen(name));
+	memset(e, 0, sizeof(*e));
+	e->n = 1;
+	e->alt[0] = (struct fields){ w, 1 };
+}
+
+static void
 expand_words(struct simple *s)
 {
 	const struct ast_word *w;
@@ -499,8 +512,13 @@ expand_words(struct simple *s)
 	for (w = s->n->words; w != NULL; w = w->next)
 		n++;
 	s->words = judging_alloc(s->r->j, n * sizeof(*s->words) + 1);
-	for (w = s->n->words; w != NULL; w = w->next)
-		expand_word(s->r, w, &s->words[s->nwords++]);
+	for (w = s->n->words; w != NULL; w = w->next) {
+		/* an array was assigned already: its name is declared */
+		if (w->is_array)
+			expand_name(s->r, w->name, &s->words[s->nwords++]);
+		else
+			expand_word(s->r, w, &s->words[s->nwords++]);
+	}
 }
 
 /*
