@@ -191,7 +191,7 @@ end(struct resolver *r, const struct shell_start *start, struct start *s)
 		/* Of another scope nothing has to be undone. */
 		r->scope = s->was.scope;
 		if (scope == r->scope)
-			scope_rollback(r->scope, s->mark);
+			scope_leave(r->scope, s->mark);
 	} else {
 		/* They may still be called by what comes. */
 		for (d = r->defined; d != NULL; d = next) {
