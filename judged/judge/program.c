@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "judge_int.h"
+#include "../shell/names.h"
 #include "options.h"
 #include "zone.h"
 
@@ -384,7 +385,7 @@ static const struct program_row {
 	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", NULL, CLASS_READ },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
-#define NPROGRAMS	(sizeof(programs) / sizeof(programs[0]))
+static struct names programs_by_name = NAMES(programs);
 
 /* ---- the programs of the hard denies ---- */
 
@@ -402,6 +403,7 @@ static const char *const dangerous[] = {
 	"snapper", "timeshift", "sh", "bash", "dash", "sudo", "su", "env",
 	"xargs", "sed", "truncate", "ln", NULL
 };
+static struct names dangerous_by_name = NAMES(dangerous);
 
 const char *
 judge_dangerous(size_t i)
@@ -484,25 +486,23 @@ static const char *const inert[] = {
 	"whatis", "whereis", "which", "who", "whoami", "xxd", "yes", "yq",
 	"zcat", "zgrep", "zless", "git-grep", "ag", "ack", NULL
 };
+static struct names inert_by_name = NAMES(inert);
 
 /* A program that no table knows, with what a deny would be behind it. */
 static void
 unknown_program(const struct subject *s)
 {
 	const char *text;
-	size_t i, k;
+	size_t i;
 
-	if (in_list(s->name, inert)) {
+	if (names_find(&inert_by_name, s->name) != NULL) {
 		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 		return;
 	}
 	for (i = 1; i < s->argc; i++) {
 		if ((text = word_static(&s->argv[i])) == NULL)
 			continue;
-		for (k = 0; dangerous[k] != NULL; k++)
-			if (strcmp(base_name(text), dangerous[k]) == 0)
-				break;
-		if (dangerous[k] == NULL)
+		if (names_find(&dangerous_by_name, base_name(text)) == NULL)
 			continue;
 		if (subject_would_deny(s, s->argv + i, s->argc - i))
 			class_findf(s, CLASS_OPAQUE, "a program that is not "
@@ -556,14 +556,9 @@ asks_for_help(const struct subject *s)
 static const struct program_row *
 find_program(const char *name)
 {
-	size_t i;
-
 	if (strncmp(name, "mkfs.", 5) == 0)
 		name = "mkfs";
-	for (i = 0; i < NPROGRAMS; i++)
-		if (strcmp(programs[i].name, name) == 0)
-			return (&programs[i]);
-	return (NULL);
+	return (names_find(&programs_by_name, name));
 }
 
 static int
@@ -575,6 +570,8 @@ is_interpreter(const char *name)
 	size_t i, n;
 
 	for (i = 0; list[i] != NULL; i++) {
+		if (list[i][0] != name[0])
+			continue;
 		n = strlen(list[i]);
 		if (strncmp(name, list[i], n) == 0 &&
 		    strspn(name + n, "0123456789.") == strlen(name + n))
@@ -584,11 +581,11 @@ is_interpreter(const char *name)
 }
 
 static void
-judge_known(const struct subject *s)
+judge_known(const struct subject *s, struct command **next)
 {
 	const struct program_row *row;
 
-	if (wrapper_judge(s) || account_tool(s) || boot_tool(s))
+	if (wrapper_judge(s, next) || account_tool(s) || boot_tool(s))
 		return;
 	if (is_interpreter(s->name)) {
 		handle_interpreter(s);
@@ -605,27 +602,26 @@ judge_known(const struct subject *s)
 		unknown_program(s);
 }
 
-void
-judge_program(struct judging *j, const struct command *c,
-    struct outcome *out)
+/* One program of a command; what a wrapper starts comes next. */
+static struct command *
+judge_one(struct judging *j, const struct command *c, struct outcome *out)
 {
 	struct subject s = {
 		.j = j, .c = c, .argv = c->argv, .argc = c->argc, .out = out
 	};
 	const struct word *w = &c->argv[0];
+	struct command *next = NULL;
 
-	if (!judging_step(j))
-		return;
 	if ((w->flags & WORD_NETWORK) != 0) {
 		class_find(&s, CLASS_REMOTE, "the program's name comes from "
 		    "the network");
-		return;
+		return (NULL);
 	}
 	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_SPLITS |
 	    WORD_GLOB)) != 0) {
 		class_findf(&s, CLASS_OPAQUE, "the program's name is not "
 		    "known: %s", w);
-		return;
+		return (NULL);
 	}
 	/* what lies in /etc is named like programs and is none */
 	s.name = strncmp(w->text, "/etc/", 5) == 0 ? w->text :
@@ -636,12 +632,21 @@ judge_program(struct judging *j, const struct command *c,
 		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
 		    strchr(word_start(&s.argv[1]), '=') != NULL ?
 		    CLASS_MUTATE : CLASS_READ, "%s", w);
-		return;
+		return (NULL);
 	}
 	if (asks_for_help(&s))
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
-		judge_known(&s);
+		judge_known(&s, &next);
+	return (next);
+}
+
+void
+judge_program(struct judging *j, const struct command *c,
+    struct outcome *out)
+{
+	while (c != NULL)
+		c = judge_one(j, c, out);
 }
 
 /* ---- redirects and variables ---- */

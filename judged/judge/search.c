@@ -17,23 +17,52 @@ static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
 
+/* What fd and parallel replace; xargs is told by -I. */
+static const char any_mark[] = "{}";
+
+/* Where a mark stands in a word, and how long it is; NULL: nowhere. */
+static const char *
+find_mark(const char *text, const char *mark, size_t *len)
+{
+	static const char *const marks[] = { "{}", "{/}", "{//}", "{.}",
+		"{/.}", "{#}", "{%}", "{1}", "{2}", "{3}" };
+	size_t i;
+
+	*len = strlen(mark);
+	if (mark != any_mark)
+		return (*len == 0 ? NULL : strstr(text, mark));
+	for (; (text = strchr(text, '{')) != NULL; text++)
+		for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+			*len = strlen(marks[i]);
+			if (strncmp(text, marks[i], *len) == 0)
+				return (text);
+		}
+	return (NULL);
+}
+
 /* argv with every "{}" replaced; appended at the end if there is none. */
 static void
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
 	struct word *fresh;
-	size_t i, n = 0, mlen = strlen(mark);
+	size_t i, n = 0, mlen;
 	const char *at;
 	int replaced = 0;
 
 	if (argc == 0)
 		return;
+	if (!judging_afford(s->j, (argc + nitems) * sizeof(*fresh))) {
+		class_find(s, CLASS_OPAQUE, "more words are put together than "
+		    "is followed");
+		subject_argv(s, argv, argc);
+		return;
+	}
 	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
 	for (i = 0; i < argc; i++) {
 		fresh[n] = argv[i];
-		at = i == 0 || mlen == 0 ? NULL :
-		    strstr(word_start(&argv[i]), mark);
+		at = i == 0 ? NULL : find_mark(word_start(&argv[i]), mark,
+		    &mlen);
 		if (at == NULL) {
 			n++;
 			continue;
@@ -282,7 +311,8 @@ handle_fd(const struct subject *s)
 		if (!opt_is(&opt, 'x', "exec") &&
 		    !opt_is(&opt, 'X', "exec-batch"))
 			continue;
-		run_with(s, s->argv + o.next, s->argc - o.next, "{", &any, 1);
+		run_with(s, s->argv + o.next, s->argc - o.next, any_mark,
+		    &any, 1);
 		return;
 	}
 }
@@ -430,9 +460,10 @@ handle_parallel(const struct subject *s)
 	struct word *line;
 	struct optscan o;
 	struct opt opt;
-	size_t at = s->argc, sep, i;
+	size_t at = s->argc, sep, i, ignored;
 	char *text;
 	size_t len = 0;
+	int marked = 0;
 
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
@@ -469,13 +500,18 @@ handle_parallel(const struct subject *s)
 		if (strncmp(word_start(&s->argv[sep]), ":::", 3) == 0)
 			break;
 	/* the words up to there are joined, and read by a shell */
-	for (i = at; i < sep; i++)
+	for (i = at; i < sep; i++) {
 		len += s->argv[i].len + 1;
+		marked |= find_mark(word_start(&s->argv[i]), any_mark,
+		    &ignored) != NULL;
+	}
 	for (i = sep == s->argc ? sep : sep + 1; i <= s->argc; i++) {
 		size_t used = 0, k;
 
 		if (i == s->argc && sep < s->argc)
 			break;
+		if (!subject_affords(s, len))
+			return;
 		text = judging_alloc(s->j, len + (i < s->argc ?
 		    s->argv[i].len : 0) + 2);
 		for (k = at; k < sep; k++) {
@@ -488,21 +524,12 @@ handle_parallel(const struct subject *s)
 			memcpy(text + used, word_start(&s->argv[i]),
 			    s->argv[i].len);
 		line = word_make(s->j, text, cmd);
-		/* with {} in it, or items that are not known, only its
-		 * beginning is */
-		if (strstr(text, "{") != NULL || i == s->argc) {
-			line->flags |= WORD_PREFIX;
-			if (strstr(text, "{") == NULL)
-				run_with(s, s->argv + at, sep - at, "{}",
-				    &(struct word){ .flags = WORD_PREFIX |
-				    WORD_SPLITS }, 1);
-			else
-				run_with(s, s->argv + at, sep - at, "{}",
-				    i < s->argc ? &s->argv[i] :
-				    &(struct word){ .flags = WORD_PREFIX },
-				    1);
-			continue;
-		}
-		subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
+		/* The item is one word, whatever is in it ... */
+		run_with(s, s->argv + at, sep - at, any_mark,
+		    i < s->argc ? &s->argv[i] : &(struct word){ .flags =
+		    WORD_PREFIX | (marked ? 0 : WORD_SPLITS) }, 1);
+		/* ... or, with some options, text of the line. */
+		if (!marked && i < s->argc)
+			subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
 	}
 }
