@@ -93,7 +93,10 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
 	tests/unit/check_runblock tests/unit/check_schema \
 	tests/unit/check_judged_tool tests/unit/check_judged_judge \
-	tests/unit/check_judged_proc
+	tests/unit/check_judged_proc tests/unit/check_judge_meta
+tests_unit_check_judge_meta_CPPFLAGS = $(AM_CPPFLAGS) \
+	-iquote $(top_srcdir)/judged $(CHECK_CFLAGS)
+tests_unit_check_judge_meta_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_env_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_env_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
 tests_unit_check_redact_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)

@@ -205,41 +205,47 @@ forks_forever(struct judging *j, const char *code, size_t len)
 
 /*
  * A string literal at p: its end, its text in the arena.  NULL if there is
- * none.  Escapes as in C, as far as commands need.
+ * none.  Escapes as in C, as far as commands need.  unclosed is set when too
+ * much was read in vain to look for more.
  */
 static const char *
-literal(struct judging *j, const char *p, const char *end, char **text)
+literal(struct judging *j, const char *p, const char *end, char **text,
+    int *unclosed)
 {
 	char quote = *p, *to;
-	const char *start;
+	const char *close;
 	int triple;
 
-	if (quote != '"' && quote != '\'' && quote != '`')
+	if (*unclosed || (quote != '"' && quote != '\'' && quote != '`'))
 		return (NULL);
 	triple = end - p >= 3 && p[1] == quote && p[2] == quote;
 	p += triple ? 3 : 1;
-	start = p;
-	to = *text = judging_alloc(j, (size_t)(end - start) + 1);
-	while (p < end) {
-		if (*p == quote && (!triple || (end - p >= 3 &&
-		    p[1] == quote && p[2] == quote))) {
-			*to = '\0';
-			return (p + (triple ? 3 : 1));
-		}
-		if (*p == '\\' && p + 1 < end) {
+	for (close = p; close < end && !(*close == quote && (!triple ||
+	    (end - close >= 3 && close[1] == quote && close[2] == quote)));
+	    close++)
+		if (*close == '\\' && close + 1 < end)
+			close++;
+	if (close >= end) {
+		/* Of a quote that is tried again each try is paid for. */
+		*unclosed |= !judging_afford(j, (size_t)(end - p));
+		return (NULL);
+	}
+	to = *text = judging_alloc(j, (size_t)(close - p) + 1);
+	while (p < close) {
+		if (*p == '\\') {
 			p++;
 			*to++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
 			p++;
 		} else
 			*to++ = *p++;
 	}
-	return (NULL);
+	return (close + (triple ? 3 : 1));
 }
 
 /* The literals between here and the closing parenthesis, by spaces. */
 static const char *
 call_literals(struct judging *j, const char *p, const char *end, char *joined,
-    size_t room)
+    size_t room, int *unclosed)
 {
 	const char *next;
 	char *text;
@@ -249,7 +255,7 @@ call_literals(struct judging *j, const char *p, const char *end, char *joined,
 	joined[0] = '\0';
 	while (p < end && depth > 0) {
 		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(j, p, end, &text)) != NULL) {
+		    (next = literal(j, p, end, &text, unclosed)) != NULL) {
 			n = strlen(text);
 			if (used + n + 2 < room) {
 				if (used > 0)
@@ -291,7 +297,10 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 	const char *p = code, *end = code + len, *name, *next;
 	char *joined, *text, *called, *rm;
 	size_t n, room;
+	int unclosed = 0;
 
+	if (!subject_affords(s, len))
+		return;
 	room = len + 16;
 	joined = judging_alloc(s->j, room);
 	if (forks_forever(s->j, code, len)) {
@@ -301,13 +310,13 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 	while (p < end) {
 		/* `...` of perl, ruby, php */
 		if (*p == '`' && strcmp(s->name, "node") != 0 &&
-		    (next = literal(s->j, p, end, &text)) != NULL) {
+		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
 			deny_if(s, text, "backticks");
 			p = next;
 			continue;
 		}
 		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(s->j, p, end, &text)) != NULL) {
+		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
 			p = next;
 			continue;
 		}
@@ -333,12 +342,18 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 		if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
 		    strncmp(called, "os.exec", 7) == 0 ||
 		    strncmp(called, "os.spawn", 8) == 0) {
-			(void)call_literals(s->j, p, end, joined, room);
+			next = call_literals(s->j, p, end, joined, room,
+			    &unclosed);
+			if (!subject_affords(s, (size_t)(next - p)))
+				return;
 			deny_if(s, joined, called);
 		} else if (in_list(called, delete_calls) ||
 		    in_list(name, delete_calls)) {
-			(void)call_literals(s->j, p, end, joined, room);
-			rm = judging_alloc(s->j, room + 8);
+			next = call_literals(s->j, p, end, joined, room,
+			    &unclosed);
+			if (!subject_affords(s, (size_t)(next - p)))
+				return;
+			rm = judging_alloc(s->j, strlen(joined) + 8);
 			memcpy(rm, "rm -rf ", 7);
 			memcpy(rm + 7, joined, strlen(joined) + 1);
 			deny_if(s, rm, called);

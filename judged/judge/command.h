@@ -126,6 +126,9 @@ struct command {
 #define COMMAND_PIPED	0x04	/* stdout is a pipe into another command */
 #define COMMAND_FUNCTION 0x08	/* inside a function's body, judged with
 				 * unknown arguments */
+#define COMMAND_DEEP	0x20	/* beyond the bound of nesting: what it starts
+				 * is judged, but no more ... */
+#define COMMAND_DEEPEST	0x40	/* ... than that */
 #define COMMAND_EXPANDS	0x10	/* a [[ ]], (( )), case, for: no program runs;
 				 * argv is empty */
 

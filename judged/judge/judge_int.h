@@ -42,9 +42,26 @@ void	ex_command(const struct subject *, const struct word *);
 int	is_lister(const char *name);
 
 /*
- * Wrappers: 1 if the program is one and was judged with what it starts.
+ * Wrappers: 1 if the program is one and was judged.  A command that it starts
+ * as it stands in its words goes to next, still to be judged; so any number
+ * of them in a row is a loop.
  */
-int	wrapper_judge(const struct subject *);
+int	wrapper_judge(const struct subject *, struct command **next);
+
+/*
+ * How a row of the table of wrappers is used, for tests that go through all of
+ * them.
+ */
+struct wrapper_use {
+	const char	*name;
+	const char	*sub;		/* "run exec": one has to follow */
+	unsigned	 skip;		/* operands in front of the command */
+	int		 is_string;	/* the command is text for a shell */
+	int		 code_c;	/* -c STRING is text for a shell */
+	int		 none;		/* no command stands in its words */
+};
+/* 0 behind the last row. */
+int	wrapper_use(size_t row, struct wrapper_use *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);

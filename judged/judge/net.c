@@ -282,11 +282,10 @@ ssh_option(const struct subject *s, const struct word *value)
 void
 handle_ssh(const struct subject *s)
 {
-	struct word *line = NULL;
+	const struct word *line;
 	struct optscan o;
 	struct opt opt;
-	size_t i, len = 0;
-	char *text;
+	size_t i;
 
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &ssh_spec);
@@ -324,25 +323,7 @@ handle_ssh(const struct subject *s)
 			    &start, s->out);
 		return;
 	}
-	line = word_make(s->j, NULL, &s->argv[i]);
-	line->flags = 0;
-	text = judging_alloc(s->j, 1);
-	for (; i < s->argc; i++) {
-		char *more = judging_alloc(s->j, len + s->argv[i].len + 2);
-
-		memcpy(more, text, len);
-		if (len > 0)
-			more[len++] = ' ';
-		memcpy(more + len, word_start(&s->argv[i]), s->argv[i].len);
-		len += s->argv[i].len;
-		text = more;
-		line->flags |= s->argv[i].flags & (WORD_PREFIX |
-		    WORD_NETWORK);
-		if ((s->argv[i].flags & WORD_PREFIX) != 0)
-			break;
-	}
-	line->text = text;
-	line->len = len;
+	line = subject_join(s, i);
 	subject_code(s, DIALECT_BASH, SHELL_ELSEWHERE, line);
 	s->out->output.kind = CONTENT_NETWORK;
 }

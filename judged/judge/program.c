@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "judge_int.h"
+#include "../shell/names.h"
 #include "options.h"
 #include "zone.h"
 
@@ -348,7 +349,7 @@ static const struct program_row {
 	{ "crontab", handle_crontab, 0 }, { "ssh-keygen", handle_keygen, 0 },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
-#define NPROGRAMS	(sizeof(programs) / sizeof(programs[0]))
+static struct names programs_by_name = NAMES(programs);
 
 /* ---- the programs of the hard denies ---- */
 
@@ -366,6 +367,7 @@ static const char *const dangerous[] = {
 	"snapper", "timeshift", "sh", "bash", "dash", "sudo", "su", "env",
 	"xargs", "sed", "truncate", "ln", NULL
 };
+static struct names dangerous_by_name = NAMES(dangerous);
 
 const char *
 judge_dangerous(size_t i)
@@ -448,6 +450,7 @@ static const char *const inert[] = {
 	"whatis", "whereis", "which", "who", "whoami", "xxd", "yes", "yq",
 	"zcat", "zgrep", "zless", "git-grep", "ag", "ack", NULL
 };
+static struct names inert_by_name = NAMES(inert);
 
 int
 dangerous_tail(const struct subject *s, size_t at)
@@ -457,7 +460,8 @@ dangerous_tail(const struct subject *s, size_t at)
 	if (text == NULL)
 		return (0);
 	name = base_name(text);
-	if (!in_list(name, dangerous) && strncmp(name, "mkfs.", 5) != 0)
+	if (names_find(&dangerous_by_name, name) == NULL &&
+	    strncmp(name, "mkfs.", 5) != 0)
 		return (0);
 	if (subject_would_deny(s, s->argv + at, s->argc - at))
 		class_findf(s, CLASS_OPAQUE, "a program that is not known is "
@@ -472,7 +476,7 @@ unknown_program(const struct subject *s)
 {
 	size_t i;
 
-	if (in_list(s->name, inert)) {
+	if (names_find(&inert_by_name, s->name) != NULL) {
 		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 		return;
 	}
@@ -525,14 +529,9 @@ asks_for_help(const struct subject *s)
 static const struct program_row *
 find_program(const char *name)
 {
-	size_t i;
-
 	if (strncmp(name, "mkfs.", 5) == 0)
 		name = "mkfs";
-	for (i = 0; i < NPROGRAMS; i++)
-		if (strcmp(programs[i].name, name) == 0)
-			return (&programs[i]);
-	return (NULL);
+	return (names_find(&programs_by_name, name));
 }
 
 static int
@@ -544,6 +543,8 @@ is_interpreter(const char *name)
 	size_t i, n;
 
 	for (i = 0; list[i] != NULL; i++) {
+		if (list[i][0] != name[0])
+			continue;
 		n = strlen(list[i]);
 		if (strncmp(name, list[i], n) == 0 &&
 		    strspn(name + n, "0123456789.") == strlen(name + n))
@@ -572,7 +573,8 @@ check_names(const struct subject *s)
 		/* with options of its own, or under its own name, it is seen
 		 * for what it is */
 		name = base_name(eq + 1);
-		if (in_list(name, dangerous) && (strncmp(text, name,
+		if (names_find(&dangerous_by_name, name) != NULL &&
+		    (strncmp(text, name,
 		    strlen(name)) != 0 || text[strlen(name)] != '='))
 			class_findf(s, CLASS_OPAQUE, "another name for %s",
 			    &s->argv[i]);
@@ -580,11 +582,11 @@ check_names(const struct subject *s)
 }
 
 static void
-judge_known(const struct subject *s)
+judge_known(const struct subject *s, struct command **next)
 {
 	const struct program_row *row;
 
-	if (wrapper_judge(s) || account_tool(s) || boot_tool(s))
+	if (wrapper_judge(s, next) || account_tool(s) || boot_tool(s))
 		return;
 	if (is_interpreter(s->name)) {
 		handle_interpreter(s);
@@ -606,27 +608,26 @@ judge_known(const struct subject *s)
 		unknown_program(s);
 }
 
-void
-judge_program(struct judging *j, const struct command *c,
-    struct outcome *out)
+/* One program of a command; what a wrapper starts comes next. */
+static struct command *
+judge_one(struct judging *j, const struct command *c, struct outcome *out)
 {
 	struct subject s = {
 		.j = j, .c = c, .argv = c->argv, .argc = c->argc, .out = out
 	};
 	const struct word *w = &c->argv[0];
+	struct command *next = NULL;
 
-	if (!judging_step(j))
-		return;
 	if ((w->flags & WORD_NETWORK) != 0) {
 		class_find(&s, CLASS_REMOTE, "the program's name comes from "
 		    "the network");
-		return;
+		return (NULL);
 	}
 	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_SPLITS |
 	    WORD_GLOB)) != 0) {
 		class_findf(&s, CLASS_OPAQUE, "the program's name is not "
 		    "known: %s", w);
-		return;
+		return (NULL);
 	}
 	/* what lies in /etc is named like programs and is none */
 	s.name = strncmp(w->text, "/etc/", 5) == 0 ? w->text :
@@ -642,12 +643,21 @@ judge_program(struct judging *j, const struct command *c,
 		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
 		    strchr(word_start(&s.argv[1]), '=') != NULL ?
 		    CLASS_MUTATE : CLASS_READ, "%s", w);
-		return;
+		return (NULL);
 	}
 	if (asks_for_help(&s))
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
-		judge_known(&s);
+		judge_known(&s, &next);
+	return (next);
+}
+
+void
+judge_program(struct judging *j, const struct command *c,
+    struct outcome *out)
+{
+	while (c != NULL)
+		c = judge_one(j, c, out);
 }
 
 /* ---- redirects and variables ---- */

@@ -15,8 +15,13 @@
 static const char *
 awk_string(struct judging *j, const char *p, const char *end, char **text)
 {
-	char *to = *text = judging_alloc(j, (size_t)(end - p) + 1);
+	const char *close;
+	char *to;
 
+	for (close = p + 1; close < end && *close != '"'; close++)
+		if (*close == '\\' && close + 1 < end)
+			close++;
+	to = *text = judging_alloc(j, (size_t)(close - p));
 	for (p++; p < end && *p != '"'; p++) {
 		if (*p == '\\' && p + 1 < end) {
 			p++;
@@ -203,6 +208,8 @@ awk_program(const struct subject *s, const char *p, size_t len,
 	char *text = NULL;
 	const char *next;
 
+	if (!subject_affords(s, len))
+		return;
 	while (p < a.end) {
 		if (*p == '"') {
 			if ((next = awk_string(s->j, p, a.end, &text)) == NULL)
@@ -414,6 +421,8 @@ sed_program(const struct subject *s, const char *text, size_t len)
 	const struct word *line;
 	char delimiter, c;
 
+	if (!subject_affords(s, len))
+		return;
 	while (d.p < d.end) {
 		while (d.p < d.end && strchr(" \t\n;{}", *d.p) != NULL)
 			d.p++;

@@ -42,23 +42,52 @@ harms_all(const struct subject *s, const struct word *program,
 	return (1);
 }
 
+/* What fd and parallel replace; xargs is told by -I. */
+static const char any_mark[] = "{}";
+
+/* Where a mark stands in a word, and how long it is; NULL: nowhere. */
+static const char *
+find_mark(const char *text, const char *mark, size_t *len)
+{
+	static const char *const marks[] = { "{}", "{/}", "{//}", "{.}",
+		"{/.}", "{#}", "{%}", "{1}", "{2}", "{3}" };
+	size_t i;
+
+	*len = strlen(mark);
+	if (mark != any_mark)
+		return (*len == 0 ? NULL : strstr(text, mark));
+	for (; (text = strchr(text, '{')) != NULL; text++)
+		for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+			*len = strlen(marks[i]);
+			if (strncmp(text, marks[i], *len) == 0)
+				return (text);
+		}
+	return (NULL);
+}
+
 /* argv with every "{}" replaced; appended at the end if there is none. */
 static void
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
 	struct word *fresh;
-	size_t i, n = 0, mlen = strlen(mark);
+	size_t i, n = 0, mlen;
 	const char *at;
 	int replaced = 0;
 
 	if (argc == 0)
 		return;
+	if (!judging_afford(s->j, (argc + nitems) * sizeof(*fresh))) {
+		class_find(s, CLASS_OPAQUE, "more words are put together than "
+		    "is followed");
+		subject_argv(s, argv, argc);
+		return;
+	}
 	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
 	for (i = 0; i < argc; i++) {
 		fresh[n] = argv[i];
-		at = i == 0 || mlen == 0 ? NULL :
-		    strstr(word_start(&argv[i]), mark);
+		at = i == 0 ? NULL : find_mark(word_start(&argv[i]), mark,
+		    &mlen);
 		if (at == NULL) {
 			n++;
 			continue;
@@ -319,7 +348,8 @@ handle_fd(const struct subject *s)
 		if (!opt_is(&opt, 'x', "exec") &&
 		    !opt_is(&opt, 'X', "exec-batch"))
 			continue;
-		run_with(s, s->argv + o.next, s->argc - o.next, "{", &any, 1);
+		run_with(s, s->argv + o.next, s->argc - o.next, any_mark,
+		    &any, 1);
 		return;
 	}
 }

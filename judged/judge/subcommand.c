@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "../shell/names.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -340,6 +341,7 @@ static const struct sub_row {
 	{ "keyctl", "*", CLASS_ELEVATED }
 };
 #define NROWS	(sizeof(rows) / sizeof(rows[0]))
+static struct names by_name = NAMES(rows);
 
 /* One of "a|b|c"; an empty alternative is no word. */
 static int
@@ -586,14 +588,13 @@ subcommand_judge(const struct subject *s)
 	    "log-level config", 0 };
 	const char *name = known_as(s->name);
 	const char *words[2] = { "", "" };
+	const struct sub_row *row;
 	const struct word *first;
 	size_t i, j, at = 1;
 
-	for (i = 0; i < NROWS; i++)
-		if (strcmp(rows[i].program, name) == 0)
-			break;
-	if (i == NROWS)
+	if ((row = names_find(&by_name, name)) == NULL)
 		return (0);
+	i = (size_t)(row - rows);
 	sub_code(s, name, &spec);
 	/* cargo +nightly */
 	while (at < s->argc && word_start(&s->argv[at])[0] == '+')

@@ -77,12 +77,89 @@ int
 in_list(const char *name, const char *const *list)
 {
 	for (; *list != NULL; list++)
-		if (strcmp(name, *list) == 0)
+		if ((*list)[0] == name[0] && strcmp(name, *list) == 0)
 			return (1);
 	return (0);
 }
 
 /* ---- commands within commands ---- */
+
+const struct word *
+subject_join(const struct subject *s, size_t from)
+{
+	struct word *w = judging_alloc(s->j, sizeof(*w));
+	size_t i, len = 0;
+	char *text;
+
+	*w = s->argv[from];
+	for (i = from; i < s->argc; i++)
+		len += s->argv[i].len + 1;
+	text = judging_alloc(s->j, len + 1);
+	for (i = from, len = 0; i < s->argc; i++) {
+		if (i > from)
+			text[len++] = ' ';
+		if (s->argv[i].text == NULL) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+		memcpy(text + len, s->argv[i].text, s->argv[i].len);
+		len += s->argv[i].len;
+		w->flags |= s->argv[i].flags & (WORD_NETWORK);
+		if ((s->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+	}
+	w->text = text;
+	w->len = len;
+	return (w);
+}
+
+struct command *
+subject_command(const struct subject *s, const char *cwd,
+    const struct word *argv, size_t argc)
+{
+	struct command *c = judging_alloc(s->j, sizeof(*c));
+
+	*c = *s->c;
+	c->argv = argv;
+	c->argc = argc;
+	c->nassigns = 0;
+	c->nredirects = 0;
+	c->flags &= ~(unsigned)COMMAND_BUILTIN;
+	c->cwd = cwd;
+	return (c);
+}
+
+/*
+ * Programs that start programs, one in another, deeper than is judged: that
+ * asks.  The last of them, and what it starts, are judged all the same, so
+ * that no number of them hides a denial.
+ */
+static void
+too_deep(const struct subject *s, const char *cwd, const struct word *argv,
+    size_t argc)
+{
+	static const char *const starters[] = { "find", "gfind", "fd",
+		"fdfind", "xargs", "gxargs", "parallel", NULL };
+	unsigned flags = s->c->flags;
+	struct command *c;
+	struct outcome ignored;
+	size_t i = 0;
+
+	if ((flags & COMMAND_DEEPEST) != 0)
+		return;
+	if ((flags & COMMAND_DEEP) == 0)
+		for (i = argc - 1; i > 0; i--)
+			if (word_static(&argv[i]) != NULL &&
+			    in_list(base_name(argv[i].text), starters))
+				break;
+	memset(&ignored, 0, sizeof(ignored));
+	c = subject_command(s, cwd, argv + i, argc - i);
+	c->flags |= (flags & COMMAND_DEEP) != 0 ? COMMAND_DEEPEST :
+	    COMMAND_DEEP;
+	judge_program(s->j, c, &ignored);
+}
 
 static void
 inner(const struct subject *s, const char *cwd, const struct content *input,
@@ -92,16 +169,13 @@ inner(const struct subject *s, const char *cwd, const struct content *input,
 
 	if (argc == 0)
 		return;
-	if (judging_enter(s->j, s->c) == 0)
+	/* Over the bound that asks, and this is judged all the same. */
+	(void)judging_step(s->j);
+	if (judging_enter(s->j, s->c) == 0) {
+		too_deep(s, cwd, argv, argc);
 		return;
-	c = judging_alloc(s->j, sizeof(*c));
-	*c = *s->c;
-	c->argv = argv;
-	c->argc = argc;
-	c->nassigns = 0;
-	c->nredirects = 0;
-	c->flags &= ~(unsigned)COMMAND_BUILTIN;
-	c->cwd = cwd;
+	}
+	c = subject_command(s, cwd, argv, argc);
 	if (input != NULL)
 		c->input = *input;
 	judge_program(s->j, c, s->out);
@@ -153,6 +227,16 @@ subject_hidden_code(const struct subject *s, const struct word *code)
 			return;
 		}
 	}
+}
+
+int
+subject_affords(const struct subject *s, size_t len)
+{
+	if (judging_afford(s->j, len))
+		return (1);
+	class_find(s, CLASS_OPAQUE, "more code is read over and over than is "
+	    "followed");
+	return (0);
 }
 
 /* ---- what would be denied ---- */

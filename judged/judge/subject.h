@@ -50,9 +50,19 @@ void	subject_argv(const struct subject *s, const struct word *argv,
 void	subject_argv_at(const struct subject *s, const char *cwd,
 	    const struct word *argv, size_t argc);
 
+/* The command that a wrapper starts, of the arena. */
+struct command *subject_command(const struct subject *, const char *cwd,
+	    const struct word *argv, size_t argc);
+
+/* The words from that one on as the one line that a shell will read. */
+const struct word *subject_join(const struct subject *, size_t from);
+
 /* Judges code that a shell started by s reads from a word. */
 void	subject_code(const struct subject *s, enum dialect,
 	    enum shell_who, const struct word *code);
+
+/* 1 if so much code may be read, once more perhaps; else that asks. */
+int	subject_affords(const struct subject *, size_t len);
 
 /*
  * Judges code that stands where one would not look for it (an option, a

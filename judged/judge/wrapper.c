@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "judge_int.h"
+#include "../shell/names.h"
 #include "options.h"
 #include "zone.h"
 
@@ -26,6 +27,7 @@ struct wrap_row {
 	const char	*subs;		/* RUN: "run exec" */
 	unsigned	 flags;
 };
+#define WRAP_NEVER	1000	/* no command stands in its words */
 #define WRAP_ASSIGNS	0x01	/* NAME=VALUE words in front */
 #define WRAP_ELEVATED	0x02
 #define WRAP_ONE_DASH	0x04
@@ -81,8 +83,8 @@ static const struct wrap_row wrappers[] = {
 	{ "pkexec", WRAP_PREFIX, 0, NULL, "user", NULL, WRAP_ELEVATED },
 	{ "run0", WRAP_PREFIX, 0, "ugD", "user group chdir unit slice nice "
 	    "property setenv", NULL, WRAP_ELEVATED },
-	{ "sudoedit", WRAP_PREFIX, 1000, "u", NULL, NULL, WRAP_ELEVATED },
-	{ "su", WRAP_PREFIX, 1000, "cgGsTw", "command group supp-group "
+	{ "sudoedit", WRAP_PREFIX, WRAP_NEVER, "u", NULL, NULL, WRAP_ELEVATED },
+	{ "su", WRAP_PREFIX, WRAP_NEVER, "cgGsTw", "command group supp-group "
 	    "shell session-command", NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE },
 	{ "runuser", WRAP_PREFIX, 0, "ucgGsTw", "user command group "
@@ -90,7 +92,7 @@ static const struct wrap_row wrappers[] = {
 	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_LOGIN },
 	{ "sg", WRAP_STRING, 1, "c", NULL, NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE | WRAP_AGAIN },
-	{ "newgrp", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "newgrp", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_ELEVATED },
 	{ "chroot", WRAP_PREFIX, 1, NULL, "userspec groups", NULL,
 	    WRAP_ELEVATED | WRAP_ELSEWHERE },
 	{ "unshare", WRAP_PREFIX, 0, "RwSG", "root wd setuid setgid "
@@ -101,7 +103,7 @@ static const struct wrap_row wrappers[] = {
 	{ "setpriv", WRAP_PREFIX, 0, NULL, "reuid regid groups "
 	    "inh-caps ambient-caps bounding-set securebits pdeathsig "
 	    "selinux-label apparmor-profile", NULL, WRAP_ELEVATED },
-	{ "capsh", WRAP_PREFIX, 1000, NULL, NULL, NULL,
+	{ "capsh", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C },
 	{ "gosu", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
 	{ "su-exec", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
@@ -130,7 +132,7 @@ static const struct wrap_row wrappers[] = {
 	    WRAP_ELEVATED },
 	{ "systemd-inhibit", WRAP_PREFIX, 0, NULL, "what who why mode",
 	    NULL, 0 },
-	{ "start-stop-daemon", WRAP_PREFIX, 1000, "xnpcgkrdusaNPIO",
+	{ "start-stop-daemon", WRAP_PREFIX, WRAP_NEVER, "xnpcgkrdusaNPIO",
 	    "start! stop! status! exec startas name pidfile chuid user group umask chroot chdir "
 	    "signal retry nicelevel procsched iosched ppid pid output",
 	    NULL, WRAP_ELEVATED },
@@ -151,7 +153,7 @@ static const struct wrap_row wrappers[] = {
 	    0 },
 	{ "valgrind", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "uftrace", WRAP_PREFIX, 0, "dFNDPATLZ", NULL, NULL, 0 },
-	{ "bpftrace", WRAP_PREFIX, 1000, "ecpolB", NULL, NULL,
+	{ "bpftrace", WRAP_PREFIX, WRAP_NEVER, "ecpolB", NULL, NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C },
 	{ "kcov", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
 	{ "rlwrap", WRAP_PREFIX, 0, "abcCdDfFgHlmMoOpPqsStUwzAN", NULL,
@@ -253,7 +255,7 @@ static const struct wrap_row wrappers[] = {
 	{ "chamber", WRAP_RUN, 1, NULL, NULL, "exec", WRAP_AGAIN },
 	{ "sops", WRAP_RUN, 1, NULL, "user", "exec-env exec-file",
 	    WRAP_ONE_CODE },
-	{ "guix", WRAP_RUN, 1000, "emLf", "expression manifest load-path "
+	{ "guix", WRAP_RUN, WRAP_NEVER, "emLf", "expression manifest load-path "
 	    "file", "shell environment", WRAP_DASH_E },
 	{ "tmux", WRAP_RUN, 0, "ceFfnstxylSTL", NULL, "new-session new "
 	    "new-window neww split-window splitw respawn-pane respawnp "
@@ -277,28 +279,27 @@ static const struct wrap_row wrappers[] = {
 	    "output input", NULL, 0 },
 	{ "nodemon", WRAP_PREFIX, 0, "ewix", "ext watch ignore exec delay "
 	    "signal config", NULL, 0 },
-	{ "script", WRAP_STRING, 1000, "cEIOBToT", "command echo log-in "
+	{ "script", WRAP_STRING, WRAP_NEVER, "cEIOBToT", "command echo log-in "
 	    "log-out log-io log-timing logging-format output-limit", NULL,
 	    WRAP_CODE_C },
 	{ "flock", WRAP_PREFIX, 1, "wEc", "timeout conflict-exit-code "
 	    "command", NULL, WRAP_CODE_C | WRAP_AGAIN },
 	/* Tcl, read as if it were shell: spawn, exec, system of one line */
-	{ "expect", WRAP_PREFIX, 1000, "c", NULL, NULL, WRAP_CODE_C },
-	{ "xterm", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_DASH_E },
-	{ "rxvt", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_DASH_E },
-	{ "urxvt", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_DASH_E },
-	{ "konsole", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_DASH_E },
-	{ "alacritty", WRAP_PREFIX, 1000, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "expect", WRAP_PREFIX, WRAP_NEVER, "c", NULL, NULL, WRAP_CODE_C },
+	{ "xterm", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "rxvt", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "urxvt", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "konsole", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "alacritty", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
 	{ "kitty", WRAP_PREFIX, 0, "ocTd", "config override title", NULL,
 	    WRAP_DASH_E },
-	{ "gnome-terminal", WRAP_PREFIX, 1000, NULL, NULL, NULL,
+	{ "gnome-terminal", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
 	    WRAP_DASH_E },
-	{ "xfce4-terminal", WRAP_PREFIX, 1000, NULL, NULL, NULL,
+	{ "xfce4-terminal", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
 	    WRAP_DASH_E },
-	{ "x-terminal-emulator", WRAP_PREFIX, 1000, NULL, NULL, NULL,
+	{ "x-terminal-emulator", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
 	    WRAP_DASH_E }
 };
-#define NWRAPPERS	(sizeof(wrappers) / sizeof(wrappers[0]))
 
 /* ---- env and its kin ---- */
 
@@ -322,7 +323,7 @@ take_assignment(const struct subject *s, const struct word *w)
 /* env -S: words, which more words follow. */
 static void
 split_string(const struct subject *s, const struct word *string,
-    size_t rest)
+    size_t rest, struct command **next)
 {
 	struct word *argv;
 	const char *text = word_static(string);
@@ -333,6 +334,14 @@ split_string(const struct subject *s, const struct word *string,
 		return;
 	}
 	most = strlen(text) / 2 + 1 + (s->argc - rest);
+	if (!judging_afford(s->j, (s->argc - rest) * sizeof(*argv))) {
+		class_find(s, CLASS_OPAQUE, "more words are put together than "
+		    "is followed");
+		if (rest < s->argc)
+			*next = subject_command(s, s->c->cwd, s->argv + rest,
+			    s->argc - rest);
+		return;
+	}
 	argv = judging_alloc(s->j, most * sizeof(*argv));
 	for (;; text += len) {
 		text += strspn(text, " \t\n");
@@ -345,23 +354,40 @@ split_string(const struct subject *s, const struct word *string,
 	}
 	while (rest < s->argc)
 		argv[n++] = s->argv[rest++];
-	subject_argv(s, argv, n);
+	if (n > 0)
+		*next = subject_command(s, s->c->cwd, argv, n);
 }
 
 /* ---- any wrapper ---- */
 
+static struct names by_name = NAMES(wrappers);
+
+int
+wrapper_use(size_t i, struct wrapper_use *u)
+{
+	const struct wrap_row *row = &wrappers[i];
+
+	if (i >= sizeof(wrappers) / sizeof(wrappers[0]))
+		return (0);
+	memset(u, 0, sizeof(*u));
+	u->name = row->name;
+	u->sub = row->kind == WRAP_RUN ? row->subs : NULL;
+	u->code_c = (row->flags & WRAP_CODE_C) != 0;
+	if (row->skip == WRAP_NEVER)
+		u->none = 1;
+	else
+		u->skip = row->skip;
+	u->is_string = row->kind == WRAP_STRING;
+	return (1);
+}
+
 static const struct wrap_row *
 find_row(const char *name)
 {
-	size_t i;
-
 	if (strncmp(name, "ld-linux", 8) == 0 ||
 	    strncmp(name, "ld-musl", 7) == 0)
 		name = "ld.so";
-	for (i = 0; i < NWRAPPERS; i++)
-		if (strcmp(wrappers[i].name, name) == 0)
-			return (&wrappers[i]);
-	return (NULL);
+	return (names_find(&by_name, name));
 }
 
 static int
@@ -377,38 +403,6 @@ listed(const char *list, const char *name)
 	return (0);
 }
 
-/* Several words as the one line that a shell will read. */
-static const struct word *
-join(const struct subject *s, size_t from)
-{
-	struct word *w = judging_alloc(s->j, sizeof(*w));
-	size_t i, len = 0;
-	char *text;
-
-	*w = s->argv[from];
-	for (i = from; i < s->argc; i++)
-		len += s->argv[i].len + 1;
-	text = judging_alloc(s->j, len + 1);
-	for (i = from, len = 0; i < s->argc; i++) {
-		if (i > from)
-			text[len++] = ' ';
-		if (s->argv[i].text == NULL) {
-			w->flags |= WORD_PREFIX;
-			break;
-		}
-		memcpy(text + len, s->argv[i].text, s->argv[i].len);
-		len += s->argv[i].len;
-		w->flags |= s->argv[i].flags & (WORD_NETWORK);
-		if ((s->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0) {
-			w->flags |= WORD_PREFIX;
-			break;
-		}
-	}
-	w->text = text;
-	w->len = len;
-	return (w);
-}
-
 struct unwrapped {
 	const struct wrap_row	*row;
 	const char		*cwd;
@@ -416,6 +410,7 @@ struct unwrapped {
 	int			 query;		/* command -v: a name */
 	int			 string;	/* entr -s: the rest is code */
 	const struct word	*program;	/* start-stop-daemon --exec */
+	struct command		**next;
 };
 
 /* Words from there on are a command; one alone is code. */
@@ -480,7 +475,7 @@ wrapper_option(const struct subject *s, struct unwrapped *u,
 	if ((strcmp(name, "env") == 0 || strcmp(name, "genv") == 0) &&
 	    opt->value != NULL) {
 		if (opt_is(opt, 'S', "split-string")) {
-			split_string(s, opt->value, next);
+			split_string(s, opt->value, next, u->next);
 			return (0);
 		}
 		if (opt_is(opt, 'C', "chdir"))
@@ -552,7 +547,7 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 				    &s->argv[i]);
 			return;
 		}
-		w = join(s, at);
+		w = subject_join(s, at);
 		subject_code(s, DIALECT_DASH, (row->flags & WRAP_REMOTE) !=
 		    0 ? SHELL_ELSEWHERE : SHELL_CHILD, w);
 		return;
@@ -561,16 +556,14 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 		words_or_code(s, at);
 		return;
 	}
-	if ((row->flags & WRAP_ELSEWHERE) != 0)
-		subject_argv_at(s, "/", s->argv + at, s->argc - at);
-	else
-		subject_argv_at(s, u->cwd, s->argv + at, s->argc - at);
+	*u->next = subject_command(s, (row->flags & WRAP_ELSEWHERE) != 0 ?
+	    "/" : u->cwd, s->argv + at, s->argc - at);
 }
 
 int
-wrapper_judge(const struct subject *s)
+wrapper_judge(const struct subject *s, struct command **next)
 {
-	struct unwrapped u = { .cwd = s->c->cwd };
+	struct unwrapped u = { .cwd = s->c->cwd, .next = next };
 	struct optspec spec;
 	struct optscan o;
 	struct opt opt;
@@ -581,7 +574,7 @@ wrapper_judge(const struct subject *s)
 		return (0);
 	spec.shorts = u.row->shorts;
 	spec.longs = u.row->longs;
-	spec.flags = (u.row->skip < 1000 ? OPT_STOPS : 0) |
+	spec.flags = (u.row->skip < WRAP_NEVER ? OPT_STOPS : 0) |
 	    ((u.row->flags & WRAP_ONE_DASH) != 0 ? OPT_ONE_DASH : 0);
 	if ((u.row->flags & WRAP_ELEVATED) != 0)
 		class_findf(s, CLASS_ELEVATED, "%s acts with other rights",
@@ -592,10 +585,10 @@ wrapper_judge(const struct subject *s)
 	skip = u.row->skip;
 	if ((u.row->flags & WRAP_LOGIN) != 0 && !opt_has(s, 1, &spec, 'u',
 	    "user")) {
-		skip = 1000;
+		skip = WRAP_NEVER;
 		spec.flags &= ~(unsigned)OPT_STOPS;
 	}
-	if (skip >= 1000 && (u.row->flags & WRAP_CODE_C) != 0)
+	if (skip >= WRAP_NEVER && (u.row->flags & WRAP_CODE_C) != 0)
 		login_words(s);
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "../shell/pattern.h"
 #include "zone.h"
 
 /* "/x" is that path alone; "/x/" is what lies beneath; "/x*" what begins so. */
@@ -91,8 +92,12 @@ beneath(const char *path, const char *dir)
 static int
 row_matches(const struct zone_row *row, const char *path)
 {
-	size_t n = strlen(row->path);
+	size_t n;
 
+	/* Most begin otherwise. */
+	if (path[0] != '/' || path[1] != row->path[1])
+		return (0);
+	n = strlen(row->path);
 	if (row->path[n - 1] == '*')
 		return (strncmp(path, row->path, n - 1) == 0);
 	if (row->path[n - 1] == '/')
@@ -167,9 +172,8 @@ plain_part(const char *text)
 
 /* Component by component: "*" does not match a slash. */
 static int
-path_match(struct judging *j, const char *pattern, const char *path)
+path_match(const char *pattern, const char *path)
 {
-	const char *p, *t;
 	size_t np, nt;
 
 	for (;;) {
@@ -179,9 +183,7 @@ path_match(struct judging *j, const char *pattern, const char *path)
 			return (*pattern == *path);
 		np = strcspn(pattern, "/");
 		nt = strcspn(path, "/");
-		p = judging_strndup(j, pattern, np);
-		t = judging_strndup(j, path, nt);
-		if (!shell_match(p, t))
+		if (!pattern_match(pattern, np, path, nt))
 			return (0);
 		pattern += np;
 		path += nt;
@@ -208,7 +210,7 @@ zone_of_pattern(const struct subject *s, const char *path)
 	/* what it can match of the places that matter most */
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].zone > worst && rows[i].zone != ZONE_NET &&
-		    path_match(s->j, path, rows[i].path))
+		    path_match(path, rows[i].path))
 			worst = rows[i].zone;
 	n = plain_part(path);
 	dir = judging_strndup(s->j, path, n);
@@ -294,12 +296,12 @@ pattern_wipes(const struct subject *s, const char *path)
 			return (is_target(s, dir));
 	}
 	for (i = 0; targets[i] != NULL; i++)
-		if (path_match(s->j, path, targets[i]))
+		if (path_match(path, targets[i]))
 			return (1);
-	if (x->home != NULL && path_match(s->j, path, x->home))
+	if (x->home != NULL && path_match(path, x->home))
 		return (1);
 	for (i = 0; i < x->nroots; i++)
-		if (path_match(s->j, path, x->roots[i]))
+		if (path_match(path, x->roots[i]))
 			return (1);
 	return (0);
 }

@@ -85,7 +85,8 @@ builtin_source(struct resolver *r, const struct command *c,
 		    !(c->argv[at].flags & WORD_WORKSPACE))
 			judging_ask(r->j, "opaque",
 			    "an unknown file becomes code", c);
-		scope_each(r->scope, SLOT_VARIABLE, forget, r);
+		if (scope_affords(r->scope))
+			scope_each(r->scope, SLOT_VARIABLE, forget, r);
 		return;
 	}
 	shell_judge_content(r->j, &content, r->dialect, &start, &o);
@@ -339,8 +340,7 @@ builtin_let(struct resolver *r, const struct command *c, struct stream *out)
 		arith_judge(r, w, c);
 		if (w->text == NULL)
 			continue;
-		for (n = 0; n < w->len && is_identifier(w->text, n + 1); n++)
-			;
+		n = identifier_length(w->text, w->len);
 		if (n > 0)
 			var_set(r, judging_strndup(r->j, w->text, n),
 			    value_word(r->j, &number), c);

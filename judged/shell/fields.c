@@ -51,11 +51,10 @@ build_text(struct builds *b, struct build *x, const char *s, size_t len)
 		x->flags |= WORD_PREFIX | WORD_SPLITS;
 	if ((x->flags & WORD_PREFIX) || len == 0)
 		return;
-	if (x->len + len > FIELD_MAX || j->grown + len > GROWN_MAX) {
+	if (x->len + len > FIELD_MAX || !judging_afford(j, len)) {
 		x->flags |= WORD_PREFIX;
 		return;
 	}
-	j->grown += len;
 	if (x->len + len > x->room) {
 		room = (x->len + len) * 2;
 		more = judging_alloc(j, room);
@@ -161,6 +160,15 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	unsigned carried = w->flags & (WORD_NETWORK | WORD_WORKSPACE |
 	    WORD_GLOB);
 
+	/* Not even read, if there is no room for it. */
+	if (!judging_afford(b->r->j, w->len)) {
+		x->open = 1;
+		x->flags |= WORD_PREFIX | WORD_SPLITS | WORD_EMPTY | carried;
+		if (!(b->flags & EXPAND_SPLIT))
+			x->flags &= ~(unsigned)WORD_SPLITS;
+		return;
+	}
+
 	if (!splits) {
 		if ((w->flags & WORD_SEVERAL) && x->len > 0)
 			x->flags |= WORD_PREFIX | WORD_SPLITS;
@@ -234,9 +242,15 @@ add_pieces(struct builds *b, const struct pieces *p, int quoted)
 {
 	struct word unknown = word_unknown(0);
 	struct fields all = { &unknown, 1 };
-	size_t i, k, n = b->n;
+	size_t i, k, n = b->n, fields = 0;
 
-	if (p->n * n > JUDGE_VALUES_MAX) {
+	for (k = 0; k < p->n; k++) {
+		fields += p->alt[k].n;
+		if (p->alt[k].n != 1)
+			unknown.flags |= WORD_SPLITS;
+	}
+	if (p->n * n > JUDGE_VALUES_MAX ||
+	    !judging_afford(b->r->j, fields * n * sizeof(unknown))) {
 		for (k = 0; k < p->n; k++)
 			for (i = 0; i < p->alt[k].n; i++)
 				unknown.flags |= p->alt[k].v[i].flags &
@@ -261,10 +275,11 @@ builds_init(struct builds *b, struct resolver *r, unsigned flags)
 {
 	const struct value *ifs = var_get(r, "IFS");
 
-	memset(b, 0, sizeof(*b));
 	b->r = r;
 	b->n = 1;
 	b->flags = flags;
+	b->ifs = (struct word){ .text = NULL };
+	memset(&b->v[0], 0, sizeof(b->v[0]));
 	if (ifs != NULL && ifs->n == 1 && (ifs->alt[0].flags & ALT_UNSET))
 		b->ifs = word_text(" \t\n", 3);
 	else if (ifs != NULL && ifs->n == 1 && ifs->alt[0].n == 1 &&

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "escape.h"
+#include "names.h"
 #include "resolver.h"
 
 struct buffer {
@@ -22,7 +23,8 @@ put(struct buffer *b, const char *s, size_t len)
 	size_t room;
 	char *more;
 
-	if (b->over || b->len + len > JUDGE_TEXT_MAX) {
+	if (b->over || b->len + len > JUDGE_TEXT_MAX ||
+	    !judging_afford(b->j, len)) {
 		b->over = 1;
 		return;
 	}
@@ -525,7 +527,7 @@ produce_nothing(struct judging *j, const struct command *c,
 	out->kind = CONTENT_NONE;
 }
 
-static const struct {
+static const struct producer_row {
 	const char	*name;
 	void		(*fn)(struct judging *, const struct command *,
 			    struct content *);
@@ -543,13 +545,15 @@ static const struct {
 	{ "chmod", produce_nothing }, { "rm", produce_nothing }
 };
 
+static struct names by_name = NAMES(producers);
+
 void
 shell_produce(struct judging *j, const struct command *c,
     struct content *out)
 {
 	const char *name, *slash;
+	const struct producer_row *row;
 	struct command inner;
-	size_t i;
 
 	memset(out, 0, sizeof(*out));
 	out->kind = CONTENT_UNKNOWN;
@@ -575,8 +579,6 @@ shell_produce(struct judging *j, const struct command *c,
 		produce_which(j, &inner, out);
 		return;
 	}
-	for (i = 0; i < sizeof(producers) / sizeof(producers[0]); i++)
-		if (producers[i].name[0] == name[0] &&
-		    strcmp(producers[i].name, name) == 0)
-			producers[i].fn(j, c, out);
+	if ((row = names_find(&by_name, name)) != NULL)
+		row->fn(j, c, out);
 }

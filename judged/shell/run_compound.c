@@ -256,6 +256,11 @@ for_values(struct resolver *r, const struct node *n, struct fields *all)
 		args = var_args(r);
 		for (i = 0; i < args->n; i++)
 			count += args->alt[i].n + 1;
+		if (!judging_afford(r->j, count * sizeof(*v))) {
+			v[0] = word_unknown(0);
+			*all = (struct fields){ v, 1 };
+			return;
+		}
 		v = judging_alloc(r->j, (count + 1) * sizeof(*v));
 		count = 0;
 		for (i = 0; i < args->n; i++) {

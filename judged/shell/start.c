@@ -53,6 +53,7 @@ resolver_new(struct judging *j)
 struct start {
 	struct resolver		 was;
 	size_t			 mark;
+	struct stream		 in;
 };
 
 /* A variable that the child does not certainly get. */
@@ -101,7 +102,7 @@ begin_child(struct resolver *r, const struct shell_start *start)
 	struct word w;
 	size_t i;
 
-	if (start->who == SHELL_ELSEWHERE) {
+	if (start->who == SHELL_ELSEWHERE || !scope_affords(r->scope)) {
 		r->scope = judging_alloc(r->j, sizeof(*r->scope));
 		scope_init(r->scope, r->j);
 		scope_set(r->scope, SLOT_VARIABLE, "IFS",
@@ -157,7 +158,6 @@ begin(struct resolver *r, const struct shell_start *start,
 {
 	static const struct stream nothing = { .n = 1 };
 	const struct command *c = start->command;
-	struct stream *in;
 
 	s->was = *r;
 	s->mark = scope_mark(r->scope);
@@ -169,10 +169,9 @@ begin(struct resolver *r, const struct shell_start *start,
 	r->defined = NULL;
 	r->traps = NULL;
 	r->wants = 1;
-	in = judging_alloc(r->j, sizeof(*in));
-	in->n = 1;
-	in->v[0] = c->input;
-	r->in = start->code_on_stdin ? &nothing : in;
+	s->in.n = 1;
+	s->in.v[0] = c->input;
+	r->in = start->code_on_stdin ? &nothing : &s->in;
 	if (start->who != SHELL_SAME)
 		begin_child(r, start);
 	set_arguments(r, start);

@@ -5,6 +5,8 @@
 
 #include "scope.h"
 
+#define SAME_MAX	256	/* bytes, or elements, that are compared */
+
 struct word
 word_unknown(unsigned flags)
 {
@@ -38,7 +40,10 @@ word_same(const struct word *a, const struct word *b)
 	if (a->flags != b->flags || a->len != b->len ||
 	    (a->text == NULL) != (b->text == NULL))
 		return (0);
-	return (a->text == NULL || memcmp(a->text, b->text, a->len) == 0);
+	if (a->text == b->text)
+		return (1);
+	/* Taken for another one, a long text is a value more. */
+	return (a->len <= SAME_MAX && memcmp(a->text, b->text, a->len) == 0);
 }
 
 static int
@@ -50,6 +55,9 @@ alt_same(const struct alt *a, const struct alt *b)
 		return (0);
 	if (a->v == b->v)
 		return (1);
+	/* Long ones are not worth comparing. */
+	if (a->n > SAME_MAX)
+		return (0);
 	for (i = 0; i < a->n; i++)
 		if (!word_same(&a->v[i], &b->v[i]))
 			return (0);
@@ -138,6 +146,22 @@ add_alts(struct judging *j, struct value *out, struct alt *alt,
 	}
 }
 
+/* 1 if all that b may be is something that a may be. */
+static int
+holds(const struct value *a, const struct value *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < b->n; i++) {
+		for (k = 0; k < a->n; k++)
+			if (alt_same(&a->alt[k], &b->alt[i]))
+				break;
+		if (k == a->n)
+			return (0);
+	}
+	return ((a->attr | b->attr) == a->attr);
+}
+
 const struct value *
 value_join(struct judging *j, const struct value *a, const struct value *b)
 {
@@ -150,8 +174,11 @@ value_join(struct judging *j, const struct value *a, const struct value *b)
 		a = value_unknown(j, 0);
 	if (b == NULL)
 		b = value_unknown(j, 0);
+	if (holds(a, b))
+		return (a);
 	out = judging_alloc(j, sizeof(*out));
-	alt = judging_alloc(j, JUDGE_VALUES_MAX * sizeof(*alt));
+	alt = judging_alloc(j, (a->n + b->n > JUDGE_VALUES_MAX ?
+	    JUDGE_VALUES_MAX : a->n + b->n) * sizeof(*alt));
 	out->alt = alt;
 	out->attr = a->attr | b->attr;
 	add_alts(j, out, alt, a);
@@ -164,7 +191,7 @@ content_same(const struct content *a, const struct content *b)
 {
 	return (a->kind == b->kind && a->len == b->len &&
 	    (a->text == NULL) == (b->text == NULL) && (a->text == b->text ||
-	    memcmp(a->text, b->text, a->len) == 0));
+	    (a->len <= SAME_MAX && memcmp(a->text, b->text, a->len) == 0)));
 }
 
 const struct stream *
