@@ -120,6 +120,49 @@ handle_tar(const struct subject *s)
 		class_find(s, CLASS_READ, "packs an archive to its output");
 }
 
+/* Lists, tests, or puts out what it reads. */
+static int
+archive_shows(const struct subject *s)
+{
+	static const struct {
+		const char	*name;
+		const char	*letters;
+		const char	*verbs;
+	} shows[] = {
+		{ "gzip", "ctl", "" }, { "gunzip", "ctl", "" },
+		{ "bzip2", "ct", "" }, { "bunzip2", "ct", "" },
+		{ "xz", "ctl", "" }, { "unxz", "ctl", "" },
+		{ "zstd", "ctl", "" }, { "unzip", "lvtpZc", "" },
+		{ "zip", "", "" }, { "7z", "", "lt" }, { "7za", "", "lt" },
+		{ "7zr", "", "lt" }, { "rar", "", "lvtp" },
+		{ "unrar", "", "lvtp" }
+	};
+	static const char *const longs[] = { "stdout", "to-stdout", "test",
+		"list", NULL };
+	struct optscan o;
+	struct opt opt;
+	size_t i;
+
+	for (i = 0; strcmp(shows[i].name, s->name) != 0; i++)
+		continue;
+	if (s->argc > 1 && word_start(&s->argv[1])[0] != '\0' &&
+	    strchr(shows[i].verbs, word_start(&s->argv[1])[0]) != NULL &&
+	    strchr(" bt", word_start(&s->argv[1])[1]) != NULL)
+		return (1);
+	if (shows[i].letters[0] == '\0')
+		return (0);
+	opt_begin(&o, s, 1, NULL);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_SHORT && strchr(shows[i].letters,
+		    opt.letter) != NULL)
+			return (1);
+		if (opt.kind == OPT_LONG && in_list(opt.name, longs))
+			return (1);
+	}
+	/* a filter */
+	return (s->name[0] != 'u' && opt_operand(s, 1, NULL, 0) == NULL);
+}
+
 /* gzip, zip, unzip, 7z, ...: files of the workspace change. */
 void
 handle_archive(const struct subject *s)
@@ -129,6 +172,10 @@ handle_archive(const struct subject *s)
 	struct opt opt;
 	enum zone z;
 
+	if (archive_shows(s)) {
+		class_find(s, CLASS_READ, "shows what is packed");
+		return;
+	}
 	class_find(s, CLASS_MUTATE, "packs or unpacks files");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
@@ -196,13 +243,15 @@ handle_code_options(const struct subject *s)
 	struct optscan o;
 	struct opt opt;
 	const char *p;
+	int operands = 0;
 
 	while (strcmp(row->program, s->name) != 0)
 		row++;
 	spec.shorts = row->shorts;
 	spec.longs = row->longs;
 	spec.flags = strcmp(s->name, "gdb") == 0 ? OPT_ONE_DASH : 0;
-	class_find(s, CLASS_READ, "reads and shows");
+	class_find(s, strcmp(s->name, "split") == 0 ? CLASS_MUTATE :
+	    CLASS_READ, "reads and shows");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		/* gdb --args PROGRAM ..., lldb -- PROGRAM ... */
@@ -218,6 +267,10 @@ handle_code_options(const struct subject *s)
 				subject_argv(s, s->argv + at, s->argc - at);
 			return;
 		}
+		/* split FILE PREFIX */
+		if (opt.kind == OPT_OPERAND && strcmp(s->name, "split") == 0 &&
+		    operands++ == 1)
+			zone_write(s, opt.word, CLASS_MUTATE, "writes parts");
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
 			continue;
 		if (strcmp(s->name, "sort") == 0 && opt_is(&opt, 'o',

@@ -169,9 +169,12 @@ static void
 check_rename(const struct subject *s, const struct word *from)
 {
 	const char *text = word_static(from), *name;
+	const char *slash = text == NULL ? NULL : strrchr(text, '/');
 	size_t i;
 
-	if (text == NULL || strchr(text, '/') == NULL)
+	/* of a directory of programs: /bin, /usr/sbin */
+	if (slash == NULL || slash - text < 3 ||
+	    strncmp(slash - 3, "bin", 3) != 0)
 		return;
 	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
 		if (strcmp(base_name(text), name) == 0) {

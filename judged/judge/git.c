@@ -540,6 +540,12 @@ git_show(const struct git *g)
 	struct opt opt;
 
 	class_find(g->s, CLASS_READ, "shows a repository");
+	/* files of the repository, named from here */
+	if (strcmp(g->name, "ls-files") == 0 || has(g, 0, "name-only") ||
+	    (strcmp(g->name, "grep") == 0 && has(g, 'l', "name-only"))) {
+		g->s->out->output.kind = CONTENT_UNKNOWN;
+		g->s->out->output.names = NAMES_INSIDE;
+	}
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
@@ -570,6 +576,25 @@ git_mutate(const struct git *g)
 	class_find(g->s, CLASS_MUTATE, "changes a repository");
 	if (g->s->c->cwd != NULL)
 		elsewhere(g, word_make(g->s->j, ".", &g->s->argv[0]));
+}
+
+/* format-patch, bundle: files, where they are named or here. */
+static void
+git_write(const struct git *g)
+{
+	static const struct optspec spec = { "o", "output-directory "
+	    "start-number", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(g->s, has(g, 0, "stdout") ? CLASS_READ : CLASS_MUTATE,
+	    "writes commits to files");
+	opt_begin(&o, &g->sub, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.value != NULL && opt_is(&opt, 'o',
+		    "output-directory"))
+			zone_write(g->s, opt.value, CLASS_MUTATE,
+			    "writes commits to files");
 }
 
 static void
@@ -606,6 +631,7 @@ static const struct git_row {
 	{ "commit-tree", git_mutate }, { "config", git_config },
 	{ "daemon", git_push }, { "fast-import", git_mutate },
 	{ "fetch", git_fetch }, { "fetch-pack", git_fetch },
+	{ "format-patch", git_write }, { "bundle", git_write },
 	{ "filter-branch", git_filter }, { "filter-repo", git_filter },
 	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_init },
 	{ "imap-send", git_push }, { "instaweb", git_push },

@@ -38,6 +38,19 @@ void	makefile_text(const struct subject *, const char *, size_t);
 /* An ex command: of an editor's option or input. */
 void	ex_command(const struct subject *, const struct word *);
 
+/*
+ * Judges argv with every mark replaced by the first item, or with all of them
+ * behind it where no mark stands.  any_mark: all that parallel replaces.
+ */
+void	run_with(const struct subject *, const struct word *argv, size_t argc,
+	    const char *mark, const struct word *items, size_t nitems);
+extern const char any_mark[];
+
+/* What of its output is known where a program lists files. */
+void	listing_output(const struct subject *);
+/* 1 if the word names a file of home, a workspace or /tmp. */
+int	listing_inside(const struct subject *, const struct word *);
+
 /* 1 if handle_lister knows the program. */
 int	is_lister(const char *name);
 

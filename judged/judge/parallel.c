@@ -54,7 +54,8 @@ quote(struct judging *j, const struct word *item)
 
 /* The line that is run for an item. */
 static void
-run_line(const struct subject *s, const char *line, const struct word *item)
+run_line(const struct subject *s, const char *line, const struct word *argv,
+    size_t count, const struct word *item)
 {
 	struct shell_start start = { .who = SHELL_CHILD, .command = s->c };
 	char *quoted = quote(s->j, item), *text, *to;
@@ -81,6 +82,10 @@ run_line(const struct subject *s, const char *line, const struct word *item)
 		to += len;
 	}
 	n = (size_t)(to - text);
+	/* with -q, or where a word holds no blank, they are words as they
+	 * stand; else what the shell makes of the line */
+	if (count > 1)
+		run_with(s, argv, count, any_mark, item, 1);
 	if (judging_again(s->j, n, s->c))
 		shell_judge(s->j, text, n, DIALECT_BASH, &start, s->out);
 }
@@ -112,8 +117,8 @@ line_of(const struct subject *s, size_t from, size_t to)
 
 /* Lines of stdin or of a file. */
 static void
-run_input(const struct subject *s, const char *line,
-    const struct content *in)
+run_input(const struct subject *s, const char *line, const struct word *argv,
+    size_t words, const struct content *in)
 {
 	struct word item;
 	const char *p = in->text, *end;
@@ -129,7 +134,7 @@ run_input(const struct subject *s, const char *line,
 				break;
 			item.text = judging_strndup(s->j, p, n);
 			item.len = n;
-			run_line(s, line, &item);
+			run_line(s, line, argv, words, &item);
 		}
 		if (in->kind == CONTENT_TEXT && count <= LINES_MAX)
 			return;
@@ -137,7 +142,7 @@ run_input(const struct subject *s, const char *line,
 	item.text = NULL;
 	item.len = 0;
 	item.flags = WORD_PREFIX;
-	run_line(s, line, &item);
+	run_line(s, line, argv, words, &item);
 }
 
 /* Without a command the items are commands. */
@@ -196,12 +201,14 @@ handle_parallel(const struct subject *s)
 	if (sep == s->argc || strncmp(s->argv[sep].text, "::::", 4) == 0) {
 		if (sep < s->argc)
 			in = (struct content){ .kind = CONTENT_UNKNOWN };
-		run_input(s, line, &in);
+		run_input(s, line, s->argv + at, sep - at, &in);
 		return;
 	}
 	for (i = sep + 1; i < s->argc && i - sep <= LINES_MAX; i++)
 		if (strncmp(word_start(&s->argv[i]), ":::", 3) != 0)
-			run_line(s, line, &s->argv[i]);
+			run_line(s, line, s->argv + at, sep - at,
+			    &s->argv[i]);
 	if (i < s->argc)
-		run_line(s, line, &(struct word){ .flags = WORD_PREFIX });
+		run_line(s, line, s->argv + at, sep - at,
+		    &(struct word){ .flags = WORD_PREFIX });
 }

@@ -649,6 +649,8 @@ judge_one(struct judging *j, const struct command *c, struct outcome *out)
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
 		judge_known(&s, &next);
+	if (next == NULL)
+		listing_output(&s);
 	return (next);
 }
 

@@ -43,7 +43,7 @@ harms_all(const struct subject *s, const struct word *program,
 }
 
 /* What fd and parallel replace; xargs is told by -I. */
-static const char any_mark[] = "{}";
+const char any_mark[] = "{}";
 
 /* Where a mark stands in a word, and how long it is; NULL: nowhere. */
 static const char *
@@ -65,8 +65,7 @@ find_mark(const char *text, const char *mark, size_t *len)
 	return (NULL);
 }
 
-/* argv with every "{}" replaced; appended at the end if there is none. */
-static void
+void
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
@@ -103,6 +102,11 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 			fresh[n].flags |= WORD_PREFIX;
 			if (fresh[n].len == 0)
 				fresh[n].text = NULL;
+			/* "{}.bak" lies beside what it is named after */
+			if (at == argv[i].text && nitems > 0 &&
+			    strchr(at + mlen, '/') == NULL)
+				fresh[n].flags |= items[0].flags &
+				    WORD_WORKSPACE;
 		}
 		n++;
 	}
@@ -132,6 +136,9 @@ struct find {
 	int			 filtered;
 };
 
+static const char *const patterns[] = { "-name", "-iname", "-path", "-ipath",
+	"-wholename", "-iwholename", "-regex", "-iregex", NULL };
+
 static const struct word here = { ".", 1, 0, 0, 0 };
 
 static void
@@ -160,6 +167,14 @@ find_roots(struct find *f, const struct subject *s)
 	f->filtered = 0;
 	for (; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
+		/* a pattern that everything matches leaves nothing out */
+		if (i + 1 < s->argc && in_list(text, patterns) &&
+		    s->argv[i + 1].len > 0 && strspn(word_start(
+		    &s->argv[i + 1]), "*.?") == s->argv[i + 1].len &&
+		    strchr(s->argv[i + 1].text, '*') != NULL) {
+			i++;
+			continue;
+		}
 		if (s->argv[i].text == NULL ||
 		    (text[0] == '-' && text[1] != '\0' &&
 		    !in_list(text, no_filters)))
@@ -240,6 +255,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 			w = beneath_root(s, &f->roots[i]);
 		if (f->filtered || in_list(name, deleters))
 			w = beneath_root(s, &f->roots[i]);
+		if (f->filtered)
+			w.flags |= WORD_FOUND;
 		if (directory) {
 			w.text = NULL;
 			w.len = 0;
@@ -258,14 +275,19 @@ find_output(const struct find *f, int zero)
 	struct word w;
 	char *out;
 	size_t i, len = 0;
+	int inside = 1;
 
 	s->out->output.kind = CONTENT_UNKNOWN;
 	if (word_static(&f->roots[0]) == NULL)
 		return;
+	for (i = 0; i < f->nroots; i++)
+		inside &= listing_inside(s, &f->roots[i]);
+	s->out->output.names = inside ? NAMES_INSIDE : 0;
 	if (f->filtered) {
 		w = beneath_root(s, &f->roots[0]);
 		s->out->output.text = w.text;
 		s->out->output.len = w.len;
+		s->out->output.names |= NAMES_FOUND;
 		return;
 	}
 	for (i = 0; i < f->nroots; i++)
@@ -280,7 +302,7 @@ find_output(const struct find *f, int zero)
 	}
 	s->out->output.text = out;
 	s->out->output.len = len;
-	s->out->output.beneath = 1;
+	s->out->output.names |= NAMES_ALL;
 }
 
 void
@@ -426,6 +448,14 @@ read_items(const struct subject *s, const struct content *in,
 
 	if (quotes)
 		unquote_items(s->j, items, n);
+	/* the last one stands for all that follow */
+	if ((in->names & NAMES_INSIDE) != 0) {
+		n -= n > 0 && (in->names & NAMES_ALL) == 0;
+		items[n].text = NULL;
+		items[n].flags = WORD_PREFIX | WORD_WORKSPACE |
+		    ((in->names & NAMES_FOUND) != 0 ? WORD_FOUND : 0);
+		return (n + 1);
+	}
 	if (in->kind == CONTENT_UNKNOWN || in->kind == CONTENT_NETWORK ||
 	    in->kind == CONTENT_INHERITED || n == ITEMS_MAX) {
 		items[n].text = NULL;
@@ -475,10 +505,14 @@ handle_xargs(const struct subject *s)
 	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
-	if (in.beneath && at < s->argc)
-		for (size_t i = 0; i < n; i++)
+	if ((in.names & NAMES_ALL) != 0 && at < s->argc)
+		for (size_t i = 0; i < n; i++) {
 			if (harms_all(s, &s->argv[at], &items[i]))
 				return;
+			if (in_list(base_name(word_start(&s->argv[at])),
+			    deleters) && items[i].text != NULL)
+				zone_delete(s, &items[i], 1);
+		}
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)

@@ -103,7 +103,7 @@ static const struct wrap_row wrappers[] = {
 	{ "setpriv", WRAP_PREFIX, 0, NULL, "reuid regid groups "
 	    "inh-caps ambient-caps bounding-set securebits pdeathsig "
 	    "selinux-label apparmor-profile", NULL, WRAP_ELEVATED },
-	{ "capsh", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
+	{ "capsh", WRAP_PREFIX, WRAP_NEVER, "c", NULL, NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C },
 	{ "gosu", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
 	{ "su-exec", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
@@ -567,6 +567,7 @@ wrapper_judge(const struct subject *s, struct command **next)
 	struct optspec spec;
 	struct optscan o;
 	struct opt opt;
+	size_t login = s->argc;
 	unsigned skip;
 	int first = 1;
 
@@ -623,6 +624,9 @@ wrapper_judge(const struct subject *s, struct command **next)
 		}
 		if (skip > 0) {
 			skip--;
+			/* a user; but rather too much than too little */
+			if (login > opt.at)
+				login = opt.at;
 			if ((u.row->flags & WRAP_AGAIN) != 0)
 				o.ended = 0;
 			continue;
@@ -634,6 +638,6 @@ wrapper_judge(const struct subject *s, struct command **next)
 		start_daemon(s, u.program);
 	if (u.row->kind == WRAP_RUN && first)
 		return (0);
-	started(s, &u, s->argc);
+	started(s, &u, (u.row->flags & WRAP_LOGIN) != 0 ? login : s->argc);
 	return (1);
 }

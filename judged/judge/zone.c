@@ -435,10 +435,11 @@ zone_delete(const struct subject *s, const struct word *w, int recursive)
 		    "workspace and /tmp: %s", w);
 		return;
 	}
-	if (recursive && (w->flags & WORD_PREFIX) != 0)
+	if (recursive && (w->flags & (WORD_PREFIX | WORD_FOUND)) ==
+	    WORD_PREFIX)
 		class_findf(s, CLASS_OPAQUE, "what is deleted is not known: "
 		    "%s", w);
-	else if (recursive && zone_is_everything(s, w))
+	else if (recursive && z == ZONE_WORK && zone_is_everything(s, w))
 		class_findf(s, CLASS_DESTROY, "deletes all that is in the "
 		    "directory: %s", w);
 	else if (recursive && w->text != NULL && names_history(s, w))
