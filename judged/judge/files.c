@@ -252,6 +252,7 @@ void
 handle_ln(const struct subject *s)
 {
 	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
 	size_t n, i;
 
 	list = operand_list(s, &n);
@@ -259,6 +260,11 @@ handle_ln(const struct subject *s)
 		target = list[--n];
 	for (i = 0; i < n; i++)
 		check_rename(s, list[i]);
+	if (target != NULL && n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
 	class_find(s, CLASS_MUTATE, "makes links");
 	if (target != NULL)
 		zone_write(s, target, CLASS_MUTATE, "makes links");
@@ -337,6 +343,7 @@ handle_mode(const struct subject *s)
 void
 handle_dd(const struct subject *s)
 {
+	struct content copy = s->c->input;
 	const struct word *out = NULL;
 	const char *text;
 	size_t i;
@@ -345,14 +352,20 @@ handle_dd(const struct subject *s)
 		text = word_start(&s->argv[i]);
 		if (strncmp(text, "of=", 3) == 0)
 			out = word_rest(s->j, &s->argv[i], 3);
+		else if (strncmp(text, "if=", 3) == 0)
+			shell_file_get(s->j, s->c, word_rest(s->j,
+			    &s->argv[i], 3), &copy);
 		else if (s->argv[i].text == NULL)
 			class_findf(s, CLASS_OPAQUE, "what is written is "
 			    "not known: %s", &s->argv[i]);
 	}
 	if (out == NULL)
 		class_find(s, CLASS_READ, "copies to its output");
-	else
+	else {
+		if (copy.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, out, &copy);
 		zone_write(s, out, CLASS_LOSE, "overwrites a file");
+	}
 }
 
 /* ---- patch, keys ---- */

@@ -46,6 +46,12 @@ void	run_with(const struct subject *, const struct word *argv, size_t argc,
 	    const char *mark, const struct word *items, size_t nitems);
 extern const char any_mark[];
 
+/* A client of a database that is told to delete. */
+void	database_judge(const struct subject *);
+
+/* Code in a word of a program that is no interpreter of the table. */
+void	inline_judge(const struct subject *);
+
 /* What of its output is known where a program lists files. */
 void	listing_output(const struct subject *);
 /* 1 if the word names a file of home, a workspace or /tmp. */
@@ -78,6 +84,7 @@ int	wrapper_use(size_t row, struct wrapper_use *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
+int	is_subcommand(const char *name);
 
 /*
  * 1 if the word there is a program of the hard denies; if what follows it
@@ -87,5 +94,13 @@ int	dangerous_tail(const struct subject *, size_t at);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);
+/*
+ * A command that code starts, if that would be denied; one that a shell is
+ * given as it stands (is_line) also if it would ask.
+ */
+void	interpreter_command(const struct subject *, const char *text,
+	    int is_line);
+/* 1 if the code names a call that starts commands. */
+int	interpreter_starts(const char *code, size_t len);
 
 #endif

@@ -318,7 +318,8 @@ handle_ssh(const struct subject *s)
 		};
 
 		/* a login shell there reads what comes */
-		if (s->c->input.kind == CONTENT_TEXT)
+		if (s->c->input.kind == CONTENT_TEXT ||
+		    s->c->input.whole != NULL)
 			shell_judge_content(s->j, &s->c->input, DIALECT_BASH,
 			    &start, s->out);
 		return;
@@ -416,7 +417,8 @@ static const char *const read_verbs[] = {
 	"lint", "providers", "graph", "state", "rollout", "config", "account",
 	"download", "clone", "checkout", "presign", "tail", "inspect",
 	"ps", "targets", "open", "regions", "platform", "doctor", "dependency",
-	"repo", "console", "preview", "outputs", "check", "find", NULL
+	"repo", "console", "preview", "outputs", "check", "find", "scan",
+	"query", NULL
 };
 
 static int
@@ -425,6 +427,10 @@ is_read_verb(const char *text)
 	return (in_list(text, read_verbs) ||
 	    strncmp(text, "list-", 5) == 0 || strncmp(text, "get-", 4) == 0 ||
 	    strncmp(text, "describe-", 9) == 0 ||
+	    strncmp(text, "batch-get-", 10) == 0 ||
+	    strncmp(text, "lookup-", 7) == 0 ||
+	    strncmp(text, "filter-", 7) == 0 ||
+	    strncmp(text, "search-", 7) == 0 ||
 	    strncmp(text, "head-", 5) == 0);
 }
 
@@ -456,6 +462,9 @@ handle_gh(const struct subject *s)
 	    in_list(word_start(noun), (const char *const[]){ "alias",
 	    "config", "completion", "extension", "browse", "auth", NULL }) &&
 	    !word_is(noun, "extension"))
+		writes = word_is(noun, "auth") && !in_list(word_start(verb),
+		    (const char *const[]){ "status", "token", NULL });
+	else if (noun != NULL && word_is(noun, "search"))
 		writes = 0;
 	else if (verb != NULL)
 		writes = !is_read_verb(word_start(verb));
@@ -478,7 +487,8 @@ static const char *const write_verbs[] = {
 	"rb", "rm", "rmdir", "purge", "publish", "send", "write", "ssh",
 	"console", "upgrade", "modify", "register", "deregister", "rotate",
 	"reset", "restore", "copyto", "move", "moveto", "touch", "mkdir",
-	"push", "launch", "up", "down", NULL
+	"push", "launch", "up", "down", "upload",
+	"upload-batch", NULL
 };
 static const char *const write_prefixes[] = {
 	"create-", "delete-", "update-", "put-", "add-", "remove-", "run-",
@@ -489,7 +499,7 @@ static const char *const write_prefixes[] = {
 	"tag-", "untag-", "copy-", "cancel-", "purge-", "add_", NULL
 };
 static const char *const copy_verbs[] = {
-	"cp", "sync", "mv", "copy", "get", "put", "download", "upload", NULL
+	"cp", "sync", "mv", "copy", "get", "put", "download", NULL
 };
 
 static int

@@ -65,6 +65,34 @@ find_mark(const char *text, const char *mark, size_t *len)
 	return (NULL);
 }
 
+/* A word with an item in the place of each mark; NULL: too much. */
+static const char *
+replaced_by(const struct subject *s, const struct word *w, const char *mark,
+    const struct word *item)
+{
+	const char *with = item != NULL && WORD_IS_STATIC(item) ? item->text :
+	    WORD_HOLE, *p = w->text, *at;
+	size_t n = strlen(with), mlen, len = w->len, most = 0;
+	char *text, *to;
+
+	while ((at = find_mark(p, mark, &mlen)) != NULL) {
+		most += n;
+		p = at + mlen;
+	}
+	if (len + most > JUDGE_TEXT_MAX || !judging_afford(s->j, len + most))
+		return (NULL);
+	to = text = judging_alloc(s->j, len + most + 1);
+	for (p = w->text; (at = find_mark(p, mark, &mlen)) != NULL;
+	    p = at + mlen) {
+		memcpy(to, p, (size_t)(at - p));
+		to += at - p;
+		memcpy(to, with, n);
+		to += n;
+	}
+	strcpy(to, p);
+	return (text);
+}
+
 void
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
@@ -96,6 +124,15 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 			fresh[n] = items[0];
 		else {
 			/* within a word: its beginning is known */
+			fresh[n].whole = replaced_by(s, &argv[i], mark,
+			    nitems > 0 ? &items[0] : NULL);
+			if (fresh[n].whole != NULL && nitems > 0 &&
+			    WORD_IS_STATIC(&items[0])) {
+				fresh[n].text = fresh[n].whole;
+				fresh[n].len = strlen(fresh[n].text);
+				n++;
+				continue;
+			}
 			fresh[n].text = judging_strndup(s->j, argv[i].text,
 			    (size_t)(at - argv[i].text));
 			fresh[n].len = strlen(fresh[n].text);
@@ -139,7 +176,7 @@ struct find {
 static const char *const patterns[] = { "-name", "-iname", "-path", "-ipath",
 	"-wholename", "-iwholename", "-regex", "-iregex", NULL };
 
-static const struct word here = { ".", 1, 0, 0, 0 };
+static const struct word here = { .text = ".", .len = 1 };
 
 static void
 find_roots(struct find *f, const struct subject *s)
@@ -410,6 +447,9 @@ split_items(const struct subject *s, const struct content *in,
 		    NULL);
 		if (in->kind != CONTENT_TEXT && p + len >= end)
 			items[n].flags |= WORD_PREFIX;
+		/* what the shell in front made of it: echo /etc/x* */
+		if (len > 0 && *p == '/' && memchr(p, '*', len) != NULL)
+			items[n].flags |= WORD_GLOB;
 		n++;
 		p += len + 1;
 	}
@@ -470,7 +510,7 @@ read_items(const struct subject *s, const struct content *in,
 void
 handle_xargs(const struct subject *s)
 {
-	static const struct word echo = { "echo", 4, 0, 0, 0 };
+	static const struct word echo = { .text = "echo", .len = 4 };
 	const char *mark = "", *separators = " \t\n";
 	struct content in = s->c->input;
 	struct word *items;

@@ -75,7 +75,8 @@ void	subject_hidden_code(const struct subject *s, const struct word *code);
  */
 int	subject_would_deny(const struct subject *s, const struct word *argv,
 	    size_t argc);
-int	subject_code_would_deny(const struct subject *s, const char *text,
+/* What code would be, by default.  Finds nothing. */
+enum verdict	subject_code_verdict(const struct subject *s, const char *text,
 	    size_t len);
 
 #endif

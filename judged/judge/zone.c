@@ -61,7 +61,7 @@ static const char *const persist_home[] = {
 	".aws", ".kube", ".docker", ".gitconfig", ".npmrc", ".pypirc",
 	".vimrc", ".exrc", ".gdbinit", ".pam_environment", ".xinitrc",
 	".xprofile", ".xsession", ".forward", ".rhosts", ".shosts", ".tmux.conf",
-	".screenrc", ".config/autostart", ".config/systemd", ".config/git",
+	".screenrc", ".config/autostart", ".config/environment.d", ".config/systemd", ".config/git",
 	".config/fish", ".local/share/systemd", NULL
 };
 

@@ -112,6 +112,7 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 {
 	struct buffer b = { .j = j };
 	int newline = 1, escapes = c->dialect == DIALECT_DASH, unknown = 0;
+	struct buffer whole = { .j = j };
 	unsigned how = ESCAPE_ECHO | ESCAPE_ZERO, flags = 0;
 	size_t i, first;
 
@@ -122,6 +123,18 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 		const struct word *w = &c->argv[i];
 
 		flags |= w->flags;
+		if (!WORD_IS_STATIC(w) && !unknown)
+			put(&whole, b.text, b.len);
+		if (unknown || !WORD_IS_STATIC(w)) {
+			put(&whole, " ", i > first);
+			if (w->whole != NULL)
+				put(&whole, w->whole, strlen(w->whole));
+			else
+				put(&whole, w->text, w->text == NULL ? 0 :
+				    w->len);
+			if (w->whole == NULL && !WORD_IS_STATIC(w))
+				put(&whole, WORD_HOLE, strlen(WORD_HOLE));
+		}
 		if (unknown)
 			continue;
 		if (i > first)
@@ -138,6 +151,10 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 	if (newline && !unknown)
 		put(&b, "\n", 1);
 	answer(&b, unknown, flags, out);
+	if (unknown && !whole.over) {
+		put(&whole, "\n", 2);
+		out->whole = whole.text;
+	}
 }
 
 /* ---- printf ---- */
