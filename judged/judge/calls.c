@@ -26,7 +26,8 @@ static const char *const exec_calls[] = {
 	"pcntl_exec", "create_subprocess_shell", "create_subprocess_exec",
 	"execvp", "execv", "execl", "execlp", "exec_command", "getoutput",
 	"getstatusoutput", "Process.spawn", "Kernel.system", "Command.new",
-	"sh", "execa", "execaSync", "ProcessBuilder", "doShellScript", "Open3.capture2",
+	"sh", "execa", "execaSync", "ProcessBuilder", "doShellScript",
+	"Open3.capture2",
 	"Open3.capture2e", "Open3.capture3", "Deno.run", "Bun.spawn", "run",
 	"Deno.Command", "System.cmd", "System.shell", "shell", "system2",
 	"Process.run", "Command", NULL
@@ -231,7 +232,8 @@ quoted_command(const struct subject *s, const char *p, const char *end)
 	    (size_t)(end - p - 1));
 	if (stop == NULL)
 		return (NULL);
-	interpreter_command(s, judging_strndup(s->j, p + 1, (size_t)(stop - p - 1)), 1);
+	interpreter_command(s, judging_strndup(s->j, p + 1, (size_t)(stop - p -
+	    1)), 1);
 	return (stop + 1);
 }
 

@@ -35,6 +35,8 @@ dialect_of(const char *name)
 struct shell_words {
 	int			 code;	/* -c was there */
 	int			 input;	/* -s was there */
+	int			 reads;	/* -n was there: runs nothing */
+	int			 talks;	/* -i: which -n says nothing to */
 	const struct word	*first;	/* operand */
 	size_t			 at;	/* its index */
 	int			 traces;
@@ -69,6 +71,11 @@ shell_words(const struct subject *s, struct shell_words *w)
 			w->at = opt.at;
 			return;
 		}
+		if (opt.letter == 'n' || (opt.letter == 'o' &&
+		    word_is(opt.value, "noexec")))
+			w->reads = 1;
+		else if (opt.letter == 'i')
+			w->talks = 1;
 		if (opt.letter == 'c')
 			w->code = 1;
 		else if (opt.letter == 's')
@@ -98,6 +105,8 @@ handle_shell(const struct subject *s)
 
 	shell_words(s, &w);
 	class_find(s, CLASS_READ, "starts a shell");
+	if (w.reads && !w.talks && dialect != DIALECT_OTHER)
+		return;
 	if (w.code) {
 		if (w.first == NULL)
 			return;		/* an error */

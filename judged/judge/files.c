@@ -283,6 +283,27 @@ handle_truncate(const struct subject *s)
 			zone_write(s, opt.word, CLASS_LOSE, "cuts a file off");
 }
 
+/* 4755, u+s, +s: not of directories alone, as 2775 and g+s are. */
+static int
+sets_user(const char *mode)
+{
+	const char *p;
+
+	if (mode[0] >= '0' && mode[0] <= '7')
+		return (strlen(mode) >= 4 && (mode[strlen(mode) - 4] & 4) !=
+		    0);
+	for (p = mode; (p = strchr(p, 's')) != NULL; p++) {
+		const char *from = p;
+
+		while (from > mode && from[-1] != ',')
+			from--;
+		if (memchr(from, '-', (size_t)(p - from)) == NULL &&
+		    (strcspn(from, "ua+=") < strcspn(from, "g")))
+			return (1);
+	}
+	return (0);
+}
+
 /* chmod, chown, chgrp, setfacl, chattr: FIRST operand is no file. */
 void
 handle_mode(const struct subject *s)
@@ -317,6 +338,11 @@ handle_mode(const struct subject *s)
 			continue;
 		}
 		if (first) {
+			if (strcmp(s->name, "chmod") == 0 &&
+			    sets_user(word_start(opt.word)))
+				class_findf(s, CLASS_ELEVATED, "makes a "
+				    "program run with its owner's rights: %s",
+				    opt.word);
 			first = 0;
 			continue;
 		}
@@ -467,6 +493,7 @@ handle_rsync(const struct subject *s)
 	    "out-format password-file address rsync-path sockopts "
 	    "remote-option info debug max-delete", 0 };
 	const struct word *target = NULL, *last = NULL;
+	int dry = opt_has(s, 1, &spec, 'n', "dry-run");
 	int deletes = 0, reads = 0;
 	struct optscan o;
 	struct opt opt;
@@ -494,6 +521,11 @@ handle_rsync(const struct subject *s)
 	if (is_remote(target)) {
 		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
 		    target);
+		return;
+	}
+	if (dry) {
+		class_find(s, reads ? CLASS_NET_READ : CLASS_READ,
+		    "shows what it would copy");
 		return;
 	}
 	if (deletes && zone_wipes(s, target)) {

@@ -678,6 +678,7 @@ static const struct git_row {
 	{ "send-email", git_push }, { "send-pack", git_push },
 	{ "sparse-checkout", git_mutate }, { "stage", git_mutate },
 	{ "stash", git_stash }, { "submodule", git_submodule },
+	{ "subtree", git_twice },
 	{ "svn", git_push }, { "switch", git_switch },
 	{ "symbolic-ref", git_mutate }, { "tag", git_tag },
 	{ "update-index", git_mutate }, { "update-ref", git_update_ref },

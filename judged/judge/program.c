@@ -358,7 +358,7 @@ static const struct program_row {
 	{ "zstd", handle_archive, 0 }, { "7z", handle_archive, 0 },
 	{ "7za", handle_archive, 0 }, { "7zr", handle_archive, 0 },
 	{ "rar", handle_archive, 0 }, { "unrar", handle_archive, 0 },
-	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", handle_openssl, 0 },
+	{ "gpg", handle_gpg, 0 }, { "openssl", handle_openssl, 0 },
 	{ "crontab", handle_crontab, 0 }, { "ssh-keygen", handle_keygen, 0 },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
@@ -613,6 +613,14 @@ judge_known(const struct subject *s, struct command **next)
 		return;
 	if (is_interpreter(s->name)) {
 		handle_interpreter(s);
+		return;
+	}
+	/* a script of the host's: /etc/init.d/ssh stop */
+	if (strncmp(s->name, "/etc/init.d/", 12) == 0 && s->argc > 1 &&
+	    !word_is(&s->argv[1], "status")) {
+		class_findf(s, strncmp(s->name + 12, "myelin", 6) == 0 ?
+		    HARD_SELF : CLASS_ELEVATED, "%s changes a service",
+		    &s->argv[0]);
 		return;
 	}
 	(void)client_escapes(s);

@@ -397,16 +397,31 @@ handle_fd(const struct subject *s)
 	    "changed-within changed-before max-results base-directory "
 	    "search-path threads owner path-separator ignore-file", 0 };
 	struct word any = { .flags = WORD_PREFIX };
+	const struct word *root = NULL;
 	struct optscan o;
 	struct opt opt;
+	size_t n = 0;
+	int all = 0;
 
 	class_find(s, CLASS_READ, "looks for files");
 	s->out->output.kind = CONTENT_UNKNOWN;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
+		/* a pattern, then where: "." and the like match all */
+		if (opt.kind == OPT_OPERAND && n++ == 0)
+			all = opt.word->text != NULL && strspn(opt.word->text,
+			    ".*^$") == opt.word->len;
+		else if (opt.kind == OPT_OPERAND && root == NULL)
+			root = opt.word;
+		if (opt.value != NULL && (opt_is(&opt, 'e', "extension") ||
+		    opt_is(&opt, 'S', "size")))
+			all = 0;
 		if (!opt_is(&opt, 'x', "exec") &&
 		    !opt_is(&opt, 'X', "exec-batch"))
 			continue;
+		if (all && root != NULL && o.next < s->argc && harms_all(s,
+		    &s->argv[o.next], root))
+			return;
 		run_with(s, s->argv + o.next, s->argc - o.next, any_mark,
 		    &any, 1);
 		return;

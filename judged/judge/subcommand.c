@@ -91,6 +91,7 @@ static const struct sub_row {
 	{ "npm", "view|v|info|show|search|s|se|find|outdated|audit|ping|"
 	    "whoami|repo|docs|home|bugs|fund|diff|doctor|stars|sbom",
 	    CLASS_NET_READ },
+	{ "npm", "config|c get|list|ls", CLASS_READ },
 	{ "npm", "uninstall|un|remove|rm|r|prune|version|pkg|set|config|"
 	    "c|cache|shrinkwrap|pack|edit", CLASS_MUTATE },
 	{ "npm", "*", CLASS_READ },
@@ -226,7 +227,8 @@ static const struct sub_row {
 	    CLASS_NET_WRITE },
 	{ "docker", "image|container|volume|network|context|node|service|"
 	    "stack|config|secret|plugin|system|builder|buildx|manifest|"
-	    "trust|swarm|pod|machine ls|list|ps|inspect|history|df|info|events|logs|top|"
+	    "trust|swarm|pod|machine ls|list|ps|inspect|history|df|info|"
+	    "events|logs|top|"
 	    "stats|port|diff|version|du|show", CLASS_READ },
 	{ "docker", "rm|rmi|kill", CLASS_DESTROY },
 	{ "docker", "ps|images|logs|inspect|info|version|stats|top|port|diff|"
@@ -367,6 +369,10 @@ static const struct sub_row {
 	{ "flux", "*", CLASS_NET_WRITE },
 	{ "bq", "ls|show|head|version|info|help", CLASS_NET_READ },
 	{ "bq", "*", CLASS_NET_WRITE },
+	{ "invoke-rc.d", "*", CLASS_ELEVATED },
+	{ "fusermount", "*", CLASS_ELEVATED },
+	{ "fusermount3", "*", CLASS_ELEVATED },
+	{ "ssh-keyscan", "*", CLASS_NET_READ },
 	/* databases */
 	{ "mysqladmin", "drop", CLASS_DESTROY },
 	{ "mysqladmin", "status|ping|processlist|version|variables|"
@@ -438,7 +444,8 @@ known_as(const char *name)
 		{ "nerdctl", "docker" }, { "buildah", "docker" },
 		{ "podman-compose", "docker-compose" }, { "microdnf", "dnf" },
 		{ "dnf5", "dnf" }, { "pkgin", "apk" }, { "incus", "lxc" },
-		{ "cnpm", "npm" }, { "sls", "serverless" }, { "ng", "code" }, { "nala", "apt" },
+		{ "cnpm", "npm" }, { "sls", "serverless" },
+		{ "ng", "code" }, { "nala", "apt" },
 		{ "oc", "kubectl" }, { "k9s", "kubectl" },
 		{ "microk8s", "minikube" }, { "tofu", "terraform" },
 		{ "terragrunt", "terraform" }
@@ -596,14 +603,17 @@ runs_remote(const char *name, const struct word *what)
 	    strncmp(text, "npm:", 4) == 0 || strncmp(text, "jsr:", 4) == 0));
 }
 
-/* Units of Myelin's own: no call may stop what judges it. */
+/* Units and packages of Myelin's own: no call stops what judges it. */
 static int
-names_myelin(const struct subject *s)
+names_myelin(const struct subject *s, const char *verb)
 {
 	size_t i;
 
+	static const char *const removes[] = { "remove", "purge", "erase",
+		"uninstall", "del", "rm", "autoremove", NULL };
+
 	if (strcmp(s->name, "systemctl") != 0 &&
-	    strcmp(s->name, "service") != 0)
+	    !in_list(verb, removes))
 		return (0);
 	for (i = 1; i < s->argc; i++)
 		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
@@ -615,7 +625,7 @@ static void
 subcommand_find(const struct subject *s, enum class_id id,
     const struct word *w)
 {
-	if (id == CLASS_ELEVATED && names_myelin(s)) {
+	if (id == CLASS_ELEVATED && names_myelin(s, word_start(w))) {
 		class_find(s, HARD_SELF, "changes Myelin's own service");
 		return;
 	}

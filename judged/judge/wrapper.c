@@ -134,7 +134,8 @@ static const struct wrap_row wrappers[] = {
 	{ "systemd-inhibit", WRAP_PREFIX, 0, NULL, "what who why mode",
 	    NULL, 0 },
 	{ "start-stop-daemon", WRAP_PREFIX, WRAP_NEVER, "xnpcgkrdusaNPIO",
-	    "start! stop! status! exec startas name pidfile chuid user group umask chroot chdir "
+	    "start! stop! status! exec startas name pidfile chuid user group "
+	    "umask chroot chdir "
 	    "signal retry nicelevel procsched iosched ppid pid output",
 	    NULL, WRAP_ELEVATED },
 	{ "bwrap", WRAP_PREFIX, 0, NULL, "chdir hostname uid gid "

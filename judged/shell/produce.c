@@ -214,7 +214,7 @@ conversion(struct format *f, const char *s, size_t len)
 		break;
 	case 'b':
 		if (w != NULL && !put_escaped(&f->b, w->text, w->len,
-		    ESCAPE_ECHO | ESCAPE_ZERO |
+		    ESCAPE_ECHO | ESCAPE_ZERO | ESCAPE_OCTAL |
 		    (f->c->dialect == DIALECT_DASH ? ESCAPE_DASH : 0)))
 			f->ended = 1;
 		break;
