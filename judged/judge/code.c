@@ -211,16 +211,19 @@ interpret(const struct subject *s, const struct content *content)
 static void
 interpret_word(const struct subject *s, const struct word *code)
 {
+	const char *text;
+
 	if ((code->flags & WORD_NETWORK) != 0)
 		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
 		    &s->argv[0]);
 	else if (code->text == NULL)
 		class_findf(s, CLASS_OPAQUE, "%s runs code that is not known",
 		    &s->argv[0]);
-	else {
-		interpreter_code(s, code->text, code->len);
-		if (!word_known(code) && interpreter_starts(code->text,
-		    code->len))
+	if (word_code(code)[0] != '\0') {
+		text = word_code(code);
+		interpreter_code(s, text, strlen(text));
+		if (!word_known(code) && interpreter_starts(text,
+		    strlen(text)))
 			class_findf(s, CLASS_OPAQUE, "%s starts a command "
 			    "that is not known", &s->argv[0]);
 	}

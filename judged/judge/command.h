@@ -55,7 +55,8 @@ struct word {
 					 * NULL, or all of it as code, with
 					 * WORD_HOLE where it is not known */
 };
-#define WORD_HOLE	"${unknown}"
+/* a variable that nobody sets, and no command of sed or awk */
+#define WORD_HOLE	"${_0}"
 
 /* Known to the last byte. */
 #define WORD_IS_STATIC(w)	((w)->text != NULL && \

@@ -27,7 +27,7 @@ handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
 handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
-	handle_openssl, handle_keygen, handle_patch, handle_gpg;
+	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie;
 handler	handle_tar, handle_archive, handle_code_options;
 handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
 

@@ -15,9 +15,16 @@
 static void
 net_read(const struct subject *s)
 {
+	static const char *const outputs[] = { "-o", "--output", "-O",
+		"--output-document", "-P", "-fsSLo", "-sSLo", "-sLo", "-Lo",
+		"-fLo", "-so", "-sSo", "-fsSo", "-qO", "-d", NULL };
 	size_t i;
 
 	for (i = 1; i < s->argc; i++) {
+		/* a name of a file here is not sent */
+		if ((s->argv[i].flags & WORD_WORKSPACE) != 0 &&
+		    in_list(word_start(&s->argv[i - 1]), outputs))
+			continue;
 		if (!word_known(&s->argv[i])) {
 			class_findf(s, CLASS_OPAQUE, "what is asked of the "
 			    "network is not known: %s", &s->argv[i]);
@@ -345,15 +352,16 @@ void
 handle_scp(const struct subject *s)
 {
 	static const struct optspec spec = { "cDFiJloPSX", NULL, 0 };
-	const struct word *last = NULL;
+	const struct word *last = NULL, *from = NULL;
 	struct optscan o;
 	struct opt opt;
 
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND)
+		if (opt.kind == OPT_OPERAND) {
+			from = last;
 			last = opt.word;
-		else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+		} else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
 			ssh_option(s, opt.value);
 		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
 			subject_hidden_code(s, opt.value);
@@ -366,6 +374,11 @@ handle_scp(const struct subject *s)
 	else {
 		net_read(s);
 		downloaded(s, last);
+		/* into a directory, perhaps */
+		if (from != NULL && word_known(from))
+			downloaded(s, in_directory(s, last, word_make(s->j,
+			    base_name(from->text + strcspn(from->text, ":") +
+			    1), from)));
 	}
 }
 
@@ -404,6 +417,53 @@ handle_nc(const struct subject *s)
 	}
 	class_findf(s, CLASS_NET_WRITE, "%s connects to another host",
 	    &s->argv[0]);
+}
+
+/*
+ * HTTPie and its kin: http [METHOD] URL [ITEM ...].  An item of data, or
+ * input, makes it a POST.
+ */
+void
+handle_httpie(const struct subject *s)
+{
+	static const struct optspec spec = { "apsAo", "auth print style output "
+	    "session timeout verify cert proxy auth-type max-redirects", 0 };
+	struct optscan o;
+	struct opt opt;
+	const char *text, *at;
+	int writes = 0;
+	size_t n = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			writes |= opt.kind == OPT_LONG &&
+			    strncmp(opt.name, "raw", 3) == 0;
+			continue;
+		}
+		text = word_start(opt.word);
+		if (n++ == 0 && text[0] != '\0' && text[strspn(text,
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] ==
+		    '\0' && s->argc > opt.at + 1) {
+			writes |= !reads_only(text) &&
+			    strcasecmp(text, "get") != 0 &&
+			    strcasecmp(text, "head") != 0;
+			n = 0;
+			continue;
+		}
+		/* name==value is a query, name:value a header */
+		at = n > 1 ? text + strcspn(text, "=@") : "";
+		if (*at != '\0' && !(at[0] == '=' && at[1] == '='))
+			writes = 1;
+	}
+	writes |= s->c->input.kind != CONTENT_INHERITED &&
+	    s->c->input.kind != CONTENT_NONE;
+	s->out->output.kind = CONTENT_NETWORK;
+	if (writes)
+		class_findf(s, CLASS_NET_WRITE, "%s sends something",
+		    &s->argv[0]);
+	else
+		net_read(s);
 }
 
 /* ---- clients of services: by verb ---- */
@@ -579,7 +639,8 @@ handle_cloud(const struct subject *s)
 	}
 	/* copies towards here only read */
 	if (c.copies && !c.writes)
-		c.writes = is_there(c.last);
+		c.writes = is_there(c.last) || (strcmp(s->name, "mc") == 0 &&
+		    strchr("./~", word_start(c.last)[0]) == NULL);
 	else if (!c.reads)
 		c.writes |= c.any;
 	if (c.writes)

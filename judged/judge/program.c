@@ -263,6 +263,9 @@ static const struct program_row {
 	{ "pidof", handle_pids, 0 },
 	/* the network */
 	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
+	{ "http", handle_httpie, 0 }, { "https", handle_httpie, 0 },
+	{ "xh", handle_httpie, 0 }, { "xhs", handle_httpie, 0 },
+	{ "curlie", handle_curl, 0 },
 	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
 	{ "axel", handle_net_read, 0 }, { "lynx", handle_net_read, 0 },
 	{ "links", handle_net_read, 0 }, { "w3m", handle_net_read, 0 },

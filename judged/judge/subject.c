@@ -19,6 +19,14 @@ word_start(const struct word *w)
 	return (w == NULL || w->text == NULL ? "" : w->text);
 }
 
+const char *
+word_code(const struct word *w)
+{
+	if (w == NULL || w->whole == NULL || WORD_IS_STATIC(w))
+		return (word_start(w));
+	return (w->whole);
+}
+
 int
 word_known(const struct word *w)
 {

@@ -23,6 +23,8 @@ struct subject {
 const char *word_static(const struct word *);
 /* What it certainly begins with; never NULL. */
 const char *word_start(const struct word *);
+/* The same of code: WORD_HOLE stands where it is not known. */
+const char *word_code(const struct word *);
 /* 1 if it is text, or may become it. */
 int	word_is(const struct word *, const char *text);
 /* 1 if the whole is known; a pattern counts as known. */

@@ -330,7 +330,7 @@ zone_is_everything(const struct subject *s, const struct word *w)
 	const char *base = judging_context(s->j)->cwd;
 	const char *slash;
 
-	if (w->text == NULL)
+	if (w->text == NULL || w->text[0] == '\0')
 		return (0);
 	/* "cd build && rm -rf *" is no more than "rm -rf build/..." */
 	if (base == NULL || cwd == NULL || !beneath(cwd, base))
