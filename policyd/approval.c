@@ -177,7 +177,9 @@ approval_ask(struct call *c)
 	}
 	if (c->in == STDIN_STREAM) {
 		deny(c, "its input is streamed, so nobody can know what is "
-		    "allowed: give the call its input whole (stdin)");
+		    "allowed: give the call its input whole (stdin), or an "
+		    "operator writes a rule (allow tool \"%s\" mark opaque)",
+		    c->row.tool);
 		return;
 	}
 	if (c->session != NULL || c->neuron->build.workspace[0] == '\0') {

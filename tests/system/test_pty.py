@@ -10,6 +10,8 @@ from harness import (CONFIG, Instance, Workspace, descendants_of, output_of,
                      parse_events, stdout_of, wait_for)
 
 PTY = {"rows": 24, "cols": 80}
+# What will be typed to a shell nobody can judge: by itself it is denied.
+TYPED = 'allow tool "exec", "bash" mark opaque\n'
 
 
 class Terminal:
@@ -88,7 +90,8 @@ principal user root { preset standard; profile default, bare, few
 operator user root may approve, audit, manage
 hourly 10000000
 calls-session 10000000
-""")
+allow tool "bash" command "kill"
+""" + TYPED)
 
     @classmethod
     def tearDownClass(cls):
@@ -533,7 +536,7 @@ class Others(unittest.TestCase):
     """A call, its terminal and its neuron are one principal's alone."""
 
     def test_not_found(self):
-        with Instance(CONFIG + """
+        with Instance(CONFIG + TYPED + """
 principal user 4711 { preset standard }
 """) as i:
             os.chmod(i.api, 0o666)
@@ -558,7 +561,7 @@ principal user 4711 { preset standard }
                 "            os.O_NOCTTY), b'INTRUDER')\n"
                 "        print('opened', n)\n"
                 "    except OSError: pass")
-        with Instance() as i:
+        with Instance(CONFIG + TYPED) as i:
             t = Terminal(i, args={"argv": ["/bin/bash", "--norc"]})
             t.see(b"$ ")
             master, slave = os.openpty()    # the host has one too

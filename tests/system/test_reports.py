@@ -154,11 +154,12 @@ class Reports(unittest.TestCase):
         self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_o25_tmp_runs_programs_and_holds_what_it_says(self):
+        tmp = self.i.bash("echo ${TMPDIR:-/tmp}")["stdout"].strip()
         r = self.i.bash(
-            "dd if=/dev/zero of=${TMPDIR:-/tmp}/x bs=1M count=600 2>/dev/null "
-            "&& cp /bin/true ${TMPDIR:-/tmp}/t && ${TMPDIR:-/tmp}/t; echo $?; "
-            "rm ${TMPDIR:-/tmp}/x; python3 -c 'import multiprocessing as m; "
-            "m.Lock()' && echo shm")
+            "dd if=/dev/zero of=TMP/x bs=1M count=600 2>/dev/null "
+            "&& cp /bin/true TMP/t && TMP/t; echo $?; "
+            "rm TMP/x; python3 -c 'import multiprocessing as m; "
+            "m.Lock()' && echo shm".replace("TMP", tmp))
         self.assertEqual((r["exit_code"], r["stdout"]), (0, "0\nshm\n"), r)
 
 

@@ -22,6 +22,7 @@ profile short { timeout 1s; timeout-max 3s }
 principal user root { preset standard; profile default, small, short
     workspace "/*"; owner any }
 operator user root may approve, audit, manage
+allow tool "exec" mark opaque
 """)
 
     @classmethod
