@@ -73,7 +73,8 @@ rules_found(struct judging *j, struct finding *f)
 		f->rank = RANK_ASKS + (f->verdict == VERDICT_ASK ? f->rank :
 		    0);
 		f->verdict = VERDICT_ASK;
-	} else if (d.allow != NULL && f->verdict == VERDICT_ASK) {
+	} else if (d.allow != NULL && (f->verdict == VERDICT_ASK ||
+	    WITHOUT(rule_hard))) {
 		f->verdict = VERDICT_ALLOW;
 		f->rank += RANK_LIFTED;
 		f->by = d.allow;
