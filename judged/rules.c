@@ -56,6 +56,7 @@ rules_found(struct judging *j, struct finding *f)
 
 	if (call == NULL)
 		return;
+	call->target = NULL;
 	look(j, call, call->rules, call->nrules, f, &d);
 	look(j, call, call->more, call->nmore, f, &d);
 	/* nothing lifts what the judge itself denies */
