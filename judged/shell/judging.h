@@ -19,6 +19,7 @@
 #define JUDGE_AGAIN_MAX		(256 * 1024)	/* bytes re-parsed in all ... */
 #define JUDGE_AGAIN_FACTOR	8		/* ... and times the text's */
 #define JUDGE_AGAIN_LEAST	4096		/* of any text */
+#define JUDGE_AGAIN_EACH	12		/* what beginning one counts */
 #define JUDGE_DEPTH_MAX		32		/* of nesting */
 #define JUDGE_VALUES_MAX	8		/* of a variable */
 #define JUDGE_VARIABLES_MAX	256
@@ -129,6 +130,14 @@ void	judging_ask(struct judging *, const char *class, const char *rule,
  * for what would be denied if it ran.  Work and memory count all the same.
  */
 enum verdict judging_probe(struct judging *, void (*body)(void *), void *);
+
+/*
+ * What a text makes of itself (values that double, lists that are copied,
+ * patterns that are tried) may take so many bytes of work in all.  1 if these
+ * are still within it; else the caller takes what it would make as unknown.
+ */
+#define JUDGE_GROWN_MAX	(2 * 1024 * 1024)
+int	judging_afford(struct judging *, size_t bytes);
 
 /* Memory of the judging; zeroed; never NULL (see above). */
 void	*judging_alloc(struct judging *, size_t size)
