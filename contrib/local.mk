@@ -6,6 +6,11 @@ systemdsystemunitdir = $(prefix)/lib/systemd/system
 sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
 confdir = $(sysconfdir)/myelin
+presetsdir = $(datadir)/myelin/presets
+
+# What the presets that are built in say, to be read and copied.
+dist_presets_DATA = contrib/presets/readonly.conf \
+	contrib/presets/standard.conf contrib/presets/strict.conf
 
 nodist_systemdsystemunit_DATA = contrib/systemd/myelin.service
 CLEANFILES += contrib/systemd/myelin.service

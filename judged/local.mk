@@ -21,6 +21,7 @@ judged_libjudged_a_SOURCES = \
 	judged/report.c judged/report.h \
 	judged/rules.c judged/rules.h \
 	judged/rules_glob.c judged/rules_glob.h judged/rules_match.c \
+	judged/rules_path.c \
 	judged/rules_test.c \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
 	judged/judge/calls.c judged/judge/client.c \

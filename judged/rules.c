@@ -56,6 +56,7 @@ rules_found(struct judging *j, struct finding *f)
 
 	if (call == NULL)
 		return;
+	call->target = NULL;
 	look(j, call, call->rules, call->nrules, f, &d);
 	look(j, call, call->more, call->nmore, f, &d);
 	/* nothing lifts what the judge itself denies */
@@ -73,7 +74,8 @@ rules_found(struct judging *j, struct finding *f)
 		f->rank = RANK_ASKS + (f->verdict == VERDICT_ASK ? f->rank :
 		    0);
 		f->verdict = VERDICT_ASK;
-	} else if (d.allow != NULL && f->verdict == VERDICT_ASK) {
+	} else if (d.allow != NULL && (f->verdict == VERDICT_ASK ||
+	    WITHOUT(rule_hard))) {
 		f->verdict = VERDICT_ALLOW;
 		f->rank += RANK_LIFTED;
 		f->by = d.allow;

@@ -36,7 +36,8 @@ word_fits(const char *pattern, const struct word *w)
 
 /* A pattern with a slash is a path, one without any program of that name. */
 static enum rule_fit
-program_fits(struct judging *j, const char *pattern, const struct command *c)
+program_fits(struct judging *j, struct rule_call *call, const char *pattern,
+    const struct command *c)
 {
 	const struct word *w = &c->argv[0];
 	struct word as;
@@ -51,7 +52,7 @@ program_fits(struct judging *j, const char *pattern, const struct command *c)
 		as.len = strlen(as.text);
 		return (word_fits(base_name(pattern), &as));
 	}
-	if ((path = shell_path(j, c->cwd, w->text)) == NULL)
+	if ((path = rules_program(j, call, c)) == NULL)
 		return (word_fits(base_name(pattern), &as));
 	as.text = path;
 	as.len = strlen(path);
@@ -163,11 +164,11 @@ step(struct states *s, const struct word *w)
 }
 
 static enum rule_fit
-words_fit(struct judging *j, const struct strings *list,
-    const struct command *c)
+words_fit(struct judging *j, struct rule_call *call,
+    const struct strings *list, const struct command *c)
 {
 	struct states s = { .yes = 1 };
-	enum rule_fit fit = program_fits(j, list->v[0], c);
+	enum rule_fit fit = program_fits(j, call, list->v[0], c);
 	uint64_t done;
 	size_t i;
 
@@ -224,171 +225,38 @@ words_allow(const struct rule_call *call, const struct strings *list,
 	return (FIT_YES);
 }
 
-/* ---- paths ---- */
-
-static const char *
-all_below(struct judging *j, const char *pattern)
-{
-	size_t n = strlen(pattern);
-	char *text = judging_alloc(j, n + 3);
-
-	memcpy(text, pattern, n);
-	memcpy(text + n, "/*", 2);
-	return (text);
-}
-
-/* A pattern fits what it names and all that lies below. */
-static int
-path_pattern(struct judging *j, const char *pattern, const char *path)
-{
-	size_t n = strlen(path);
-	char *text;
-
-	if (shell_match(pattern, path))
-		return (1);
-	text = judging_strndup(j, path, n + 1);
-	text[n] = '/';
-	if (shell_match(pattern, text))
-		return (1);
-	return (shell_match(all_below(j, pattern), path));
-}
-
-static enum rule_fit
-path_fits(struct judging *j, const char *pattern, const char *cwd,
-    const struct word *w, int tree)
-{
-	const char *path;
-	char *below;
-	size_t n;
-
-	if (w->text == NULL || (path = shell_path(j, cwd, w->text)) == NULL)
-		return (FIT_NO);
-	if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0)
-		return (strchr(w->text, '/') != NULL && (glob_overlaps(pattern,
-		    path, (w->flags & WORD_GLOB) != 0, 1) || glob_overlaps(
-		    all_below(j, pattern), path, (w->flags & WORD_GLOB) != 0,
-		    1)) ? FIT_MAYBE : FIT_NO);
-	if (path_pattern(j, pattern, path) || ((w->flags & WORD_GLOB) != 0 &&
-	    (glob_overlaps(pattern, path, 1, 0) ||
-	    glob_overlaps(all_below(j, pattern), path, 1, 0))))
-		return (FIT_YES);
-	if (!tree)
-		return (FIT_NO);
-	n = strlen(path);
-	below = judging_strndup(j, path, n + 1);
-	below[n] = '/';
-	return (glob_overlaps(pattern, n == 1 ? path : below, (w->flags &
-	    WORD_GLOB) != 0, 1) ? FIT_YES : FIT_NO);
-}
-
-static enum rule_fit
-paths_fit(struct judging *j, const struct strings *list, const char *cwd,
-    const struct word *w, int tree)
-{
-	enum rule_fit fit = FIT_NO, one;
-	size_t i;
-
-	for (i = 0; i < list->n; i++) {
-		one = path_fits(j, list->v[i], cwd, w, tree);
-		if (one > fit)
-			fit = one;
-	}
-	return (fit);
-}
-
-/* A word, and what stands behind "=" or an option's letter in it. */
-static enum rule_fit
-word_paths_fit(struct judging *j, const struct strings *list, const char *cwd,
-    const struct word *w)
-{
-	enum rule_fit fit = FIT_NO, one;
-	struct word part = *w;
-	const char *at;
-
-	if (w->text == NULL || strstr(w->text, "://") != NULL)
-		return (FIT_NO);
-	if (w->text[0] != '-')
-		fit = paths_fit(j, list, cwd, w, 0);
-	at = strchr(w->text, '=');
-	if (at == NULL && w->text[0] == '-')
-		at = strchr(w->text, '/');
-	else if (at != NULL)
-		at++;
-	if (at == NULL || *at == '\0')
-		return (fit);
-	part.text = at;
-	part.len = strlen(at);
-	one = paths_fit(j, list, cwd, &part, 0);
-	return (one > fit ? one : fit);
-}
-
-static enum rule_fit
-any_path_fits(struct judging *j, const struct strings *list,
-    const struct finding *f)
-{
-	const struct command *c = f->command;
-	const char *cwd = c != NULL ? c->cwd : judging_context(j)->cwd;
-	enum rule_fit fit = FIT_NO, one;
-	size_t i;
-
-	if (f->path != NULL)
-		fit = paths_fit(j, list, cwd, f->path, (f->flags &
-		    FINDING_TREE) != 0);
-	for (i = 1; c != NULL && i < c->argc && fit != FIT_YES; i++) {
-		one = word_paths_fit(j, list, cwd, &c->argv[i]);
-		if (one > fit)
-			fit = one;
-	}
-	for (i = 0; c != NULL && i < c->nredirects && fit != FIT_YES; i++) {
-		if (c->redirects[i].op == REDIRECT_DUP)
-			continue;
-		one = paths_fit(j, list, cwd, &c->redirects[i].target, 0);
-		if (one > fit)
-			fit = one;
-	}
-	return (fit);
-}
-
-static enum rule_fit
-path_allows(struct judging *j, const struct strings *list,
-    const struct finding *f)
-{
-	const char *path, *cwd = f->command != NULL ? f->command->cwd :
-	    judging_context(j)->cwd;
-	size_t i;
-
-	if (f->path == NULL || word_static(f->path) == NULL ||
-	    (path = shell_path(j, cwd, f->path->text)) == NULL)
-		return (FIT_NO);
-	for (i = 0; i < list->n; i++)
-		if (path_pattern(j, list->v[i], path))
-			return (FIT_YES);
-	return (FIT_NO);
-}
-
 /* ---- hosts ---- */
 
-static int
-host_listed(struct judging *j, const struct strings *list, const char *host)
+/* In lower case, or NULL: no host's name is that long. */
+static const char *
+lower(const char *text, char *dst, size_t size)
 {
-	char *a = judging_strndup(j, host, strlen(host)), *b, *p;
 	size_t i;
 
-	for (p = a; *p != '\0'; p++)
-		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p | 0x20 : *p);
-	for (i = 0; i < list->n; i++) {
-		b = judging_strndup(j, list->v[i], strlen(list->v[i]));
-		for (p = b; *p != '\0'; p++)
-			*p = (char)(*p >= 'A' && *p <= 'Z' ? *p | 0x20 : *p);
-		if (shell_match(b, a))
+	for (i = 0; text[i] != '\0' && i + 1 < size; i++)
+		dst[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ?
+		    text[i] | 0x20 : text[i]);
+	dst[i] = '\0';
+	return (text[i] == '\0' ? dst : NULL);
+}
+
+static int
+host_listed(const struct strings *list, const char *host)
+{
+	char a[RULE_WORD_MAX], b[RULE_WORD_MAX];
+	size_t i;
+
+	if (lower(host, a, sizeof(a)) == NULL)
+		return (0);
+	for (i = 0; i < list->n; i++)
+		if (lower(list->v[i], b, sizeof(b)) != NULL &&
+		    shell_match(b, a))
 			return (1);
-	}
 	return (0);
 }
 
 static enum rule_fit
-hosts_fit(struct judging *j, const struct strings *list,
-    const struct finding *f, int all)
+hosts_fit(const struct strings *list, const struct finding *f, int all)
 {
 	const struct finding_hosts *h = f->hosts;
 	size_t i, n = 0;
@@ -396,7 +264,7 @@ hosts_fit(struct judging *j, const struct strings *list,
 	if (h == NULL)
 		return (FIT_NO);
 	for (i = 0; i < h->n; i++)
-		n += (size_t)host_listed(j, list, h->v[i]);
+		n += (size_t)host_listed(list, h->v[i]);
 	if (all)
 		return (h->n > 0 && n == h->n && !h->unsure ? FIT_YES :
 		    FIT_NO);
@@ -462,7 +330,7 @@ marks_fit(const struct cf_rule *rule, uint32_t marks, int allows)
 }
 
 static enum rule_fit
-command_fits(struct judging *j, const struct rule_call *call,
+command_fits(struct judging *j, struct rule_call *call,
     const struct cf_rule *rule, const struct finding *f, int allows)
 {
 	const struct strings *list = &rule->of[RULE_COMMAND];
@@ -472,13 +340,13 @@ command_fits(struct judging *j, const struct rule_call *call,
 	if (f->command == NULL || f->command->argc == 0)
 		return (FIT_NO);
 	if (!allows)
-		return (words_fit(j, list, f->command));
+		return (words_fit(j, call, list, f->command));
 	return ((f->flags & FINDING_SIDE) != 0 ? FIT_NO : words_allow(call,
 	    list, f->command));
 }
 
 enum rule_fit
-rules_fit(struct judging *j, const struct rule_call *call,
+rules_fit(struct judging *j, struct rule_call *call,
     const struct cf_rule *rule, const struct finding *f)
 {
 	int allows = rule->verdict == VERDICT_ALLOW;
@@ -495,11 +363,10 @@ rules_fit(struct judging *j, const struct rule_call *call,
 	if (fit == FIT_YES)
 		fit = command_fits(j, call, rule, f, allows);
 	if (fit != FIT_NO && rule->of[RULE_HOST].n > 0)
-		fit = least(fit, hosts_fit(j, &rule->of[RULE_HOST], f,
+		fit = least(fit, hosts_fit(&rule->of[RULE_HOST], f,
 		    allows));
 	if (fit != FIT_NO && rule->of[RULE_PATH].n > 0)
-		fit = least(fit, allows ? path_allows(j,
-		    &rule->of[RULE_PATH], f) : any_path_fits(j,
-		    &rule->of[RULE_PATH], f));
+		fit = least(fit, rules_paths(j, call, &rule->of[RULE_PATH], f,
+		    allows));
 	return (fit);
 }

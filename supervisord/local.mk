@@ -75,7 +75,8 @@ check_PROGRAMS += tests/unit/check_parse tests/unit/check_parse_man \
 tests_unit_check_parse_SOURCES = tests/unit/check_parse.c \
 	tests/unit/conf_fake.h tests/unit/conf_same.h tests/unit/unit.h
 tests_unit_check_parse_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) $(CHECK_CFLAGS) \
-	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"'
+	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"' \
+	-DPRESETS='"$(abs_top_srcdir)/contrib/presets"'
 tests_unit_check_parse_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
 	$(LIBMD_LIBS) $(CHECK_LIBS)
 tests_unit_check_parse_man_SOURCES = tests/unit/check_parse_man.c \

@@ -30,6 +30,8 @@ judged(const char *text, size_t size, struct rule_call *call)
 	judging_run(j, text, size, DIALECT_BASH);
 	verdict = judging_decides(j)->verdict;
 	judging_free(j);
+	call->paths = NULL;
+	call->target = NULL;
 	return (verdict);
 }
 

@@ -255,6 +255,37 @@ START_TEST(a_rule_at_work)
 }
 END_TEST
 
+/*
+ * Memory has a bound, and what is over it would ask: a command of very many
+ * words under as many rules as there can be is still denied.
+ */
+START_TEST(many_words_and_rules)
+{
+	char rules[8192] = "", one[64], *text;
+	struct conf *conf;
+	struct seen seen;
+	size_t i;
+
+	for (i = 0; i < RULES_MAX - 1; i++) {
+		(void)snprintf(one, sizeof(one), "ask path \"/x%zu\"\n", i);
+		ck_assert_uint_lt(strlcat(rules, one, sizeof(rules)),
+		    sizeof(rules));
+	}
+	(void)strlcat(rules, "deny command \"kept\"\n", sizeof(rules));
+	conf = load(rules);
+	ck_assert_uint_eq(conf->slice->nrules, RULES_MAX);
+	ck_assert_ptr_nonnull(text = malloc(JUDGE_TEXT_MAX));
+	for (i = 0; i + 2 < JUDGE_TEXT_MAX - 16; i += 2)
+		memcpy(text + i, "x ", 2);
+	(void)strlcpy(text + i, "; kept", 16);
+	seen = look(conf, text);
+	ck_assert_msg(seen.verdict == VERDICT_DENY, "%s, %s",
+	    verdict_name(seen.verdict), seen.class);
+	free(text);
+	conf_free(conf);
+}
+END_TEST
+
 /* ---- Myelin's own, whatever the policy ---- */
 
 static const char *const own[] = {
@@ -382,6 +413,8 @@ suite(void)
 
 	tcase_add_loop_test(tc, a_rule_at_work, 0,
 	    sizeof(rows) / sizeof(rows[0]));
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, many_words_and_rules);
 	tcase_add_loop_test(tc, nothing_touches_what_is_ours, 0,
 	    sizeof(own) / sizeof(own[0]));
 	tcase_add_loop_test(tc, what_is_not_ours_is_not_denied, 0,

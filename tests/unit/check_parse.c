@@ -678,6 +678,44 @@ START_TEST(include_itself)
 }
 END_TEST
 
+/* The files that say what is built in: under another name, the same. */
+START_TEST(shipped_presets)
+{
+	static const char *const names[] = { "readonly", "strict",
+		"standard" };
+	char path[512], text[4096], quoted[32], *at;
+	const struct cf_preset *ours, *theirs;
+	struct conf *conf;
+	size_t n;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/%s.conf", PRESETS, names[_i]);
+	ck_assert_msg((f = fopen(path, "r")) != NULL, "%s", path);
+	n = fread(text, 1, sizeof(text) - 64, f);
+	fclose(f);
+	text[n] = '\0';
+	(void)snprintf(quoted, sizeof(quoted), "preset \"%s\" {", names[_i]);
+	ck_assert_ptr_nonnull(at = strstr(text, quoted));
+	/* as long a name, so that nothing moves */
+	at[strlen("preset \"")] = 'x';
+	(void)strlcat(text, API, sizeof(text));
+	conf = good(text);
+	quoted[strlen("preset \"")] = 'x';
+	quoted[strlen(quoted) - strlen("\" {")] = '\0';
+	ours = slice_preset(conf->slice, names[_i]);
+	theirs = slice_preset(conf->slice, quoted + strlen("preset \""));
+	ck_assert_ptr_nonnull(theirs);
+	ck_assert_uint_eq(theirs->cap, ours->cap);
+	ck_assert_uint_eq(theirs->elevated, ours->elevated);
+	ck_assert_uint_eq(ours->elevated, ELEVATED_OFF);
+	ck_assert_uint_eq(theirs->allow.n + theirs->deny.n +
+	    theirs->deny_groups.n, 0);
+	ck_assert_uint_eq(ours->allow.n + ours->deny.n + ours->deny_groups.n,
+	    0);
+	conf_free(conf);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -685,6 +723,7 @@ suite(void)
 	TCase *t = tcase_create("text");
 
 	tcase_add_test(t, defaults);
+	tcase_add_loop_test(t, shipped_presets, 0, 3);
 	tcase_add_test(t, private_instance);
 	tcase_add_test(t, private_says_otherwise);
 	tcase_add_test(t, private_path_too_long);
