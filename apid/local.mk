@@ -46,6 +46,8 @@ apid_libapid_a_SOURCES = \
 	apid/route_query.c \
 	apid/route_secrets.c \
 	apid/routes.c apid/routes.h \
+	apid/rules_shown.c apid/rules_shown.h \
+	common/rule_json.c common/rule_json.h \
 	apid/scan.c apid/scan.h \
 	apid/seal.c apid/seal.h \
 	apid/shown.c apid/shown.h \

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "clean.h"
+#include "rules_shown.h"
 #include "codec.h"
 #include "dry.h"
 #include "imsg.h"
@@ -204,7 +205,7 @@ static void
 answer(struct pending *p, unsigned status, unsigned retry, const char *json,
     size_t n)
 {
-	char *clean = NULL;
+	char *clean = NULL, *whole;
 	size_t size;
 
 	pending_done(p);
@@ -216,6 +217,11 @@ answer(struct pending *p, unsigned status, unsigned retry, const char *json,
 		if ((clean = p->clean ? clean_json(json, n, &size) :
 		    NULL) != NULL) {
 			json = clean;
+			n = size;
+		}
+		if ((whole = rules_unfolded(json, n, &size)) != NULL) {
+			free(clean);
+			json = clean = whole;
 			n = size;
 		}
 		if (status >= 400)
@@ -707,7 +713,7 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
-	m = imsg_new(MSG_OPEN);
+	m = imsg_new(q->rules != NULL ? MSG_OPEN_RULED : MSG_OPEN);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
 	imsg_put_u8(m, OPEN_SESSION);
@@ -718,6 +724,8 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	imsg_put_str(m, "");
 	imsg_put_str(m, q->workspace);
 	imsg_put_str(m, q->preset);
+	if (q->rules != NULL)
+		imsg_put_str(m, q->rules);
 	(void)channel_send(channel, m);
 }
 

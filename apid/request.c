@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "request.h"
+#include "rule_json.h"
 #include "shown.h"
 #include "signals.h"
 #include "text.h"
@@ -42,6 +43,7 @@ static int	member_preset(struct reading *, const char *, json_t *);
 static int	member_workspace(struct reading *, const char *, json_t *);
 static int	member_owner(struct reading *, const char *, json_t *);
 static int	member_expires(struct reading *, const char *, json_t *);
+static int	member_rules(struct reading *, const char *, json_t *);
 static int	member_not_built(struct reading *, const char *, json_t *);
 
 #define ANY_CALL	(REQUEST_CALL | REQUEST_ONCE)
@@ -66,7 +68,7 @@ static const struct member members[] = {
 	{ "owner",		ANY_NEURON,	 member_owner },
 	{ "expires",		REQUEST_SESSION, member_expires },
 	{ "neuron",		REQUEST_SESSION, member_not_built },
-	{ "rules",		REQUEST_SESSION, member_not_built }
+	{ "rules",		REQUEST_SESSION, member_rules }
 };
 
 static int	refuse(struct reading *, enum api_error, const char *, ...)
@@ -393,6 +395,27 @@ member_expires(struct reading *r, const char *name, json_t *v)
 	    &r->request->expires));
 }
 
+/* Rules that only tighten: read here, and carried on as they were. */
+static int
+member_rules(struct reading *r, const char *name, json_t *v)
+{
+	struct cf_rule *rules;
+	char why[256], *text;
+	size_t n;
+
+	(void)name;
+	if (rule_json_read(v, &rules, &n, why, sizeof(why)) == -1)
+		return (refuse(r, API_BAD_REQUEST, "%s", why));
+	rule_json_free(rules, n);
+	if (n == 0)
+		return (0);
+	if ((text = json_dumps(v, JSON_COMPACT | JSON_SORT_KEYS)) == NULL)
+		return (refuse(r, API_UNAVAILABLE, "rules: out of memory"));
+	free(r->request->rules);
+	r->request->rules = text;
+	return (0);
+}
+
 static int
 member_not_built(struct reading *r, const char *name, json_t *v)
 {
@@ -546,6 +569,8 @@ request_free(struct request *q)
 	free(q->text);
 	free(q->arguments);
 	free(q->shown);
+	free(q->rules);
+	q->rules = NULL;
 	q->text = NULL;
 	q->arguments = NULL;
 	q->shown = NULL;

@@ -15,6 +15,7 @@ common_libcore_a_SOURCES = \
 	common/probe.c common/probe.h common/probe_cgroup.c \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
+	common/rule.c common/rule.h \
 	common/runblock.c common/runblock.h \
 	common/sanitize.c common/sanitize.h \
 	common/secret.c common/secret.h common/secret_named.c \
@@ -36,6 +37,7 @@ common_libcommon_a_SOURCES = \
 	common/proc.c common/proc.h common/proc_internal.h \
 	common/proc_drop.c \
 	common/proc_filter.c \
+	common/rule_slice.c \
 	common/slice.c common/slice.h \
 	common/value_hash.c common/value_hash.h
 common_libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \

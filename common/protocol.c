@@ -113,6 +113,17 @@ mark_name(unsigned bit)
 	return (NULL);
 }
 
+unsigned
+mark_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NITEMS(marks); i++)
+		if (strcmp(marks[i].name, name) == 0)
+			return (marks[i].bit);
+	return (0);
+}
+
 const char *
 verdict_name(unsigned verdict)
 {

@@ -289,7 +289,12 @@ ROW(AUTH_NO,	CH_AGENT, DIR_DOWN, 10, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* KEY_SET u32 request, u64 handle, u8 what (KEY_*), u32 seconds (of life	\
  *   for KEY_ADD, 0: no end; that the old one goes on for KEY_ROTATE),	\
  *   S name (KEY_ADD) or id: an operator with the right "manage" asks */	\
-ROW(KEY_SET,	CH_OPERATOR, DIR_UP, 17, 1, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(KEY_SET,	CH_OPERATOR, DIR_UP, 17, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- rules and presets ---------------------------------------------- */ \
+/* TOOL_GROUP S tool, which a TOOL has named, S its group */		\
+ROW(TOOL_GROUP,	CH_JUDGE, DIR_UP, 0, 2, 0, 0, FDS(FD_NONE), ST_NEW)	\
+/* OPEN_RULED: OPEN's fields, then S the session's own rules, JSON */	\
+ROW(OPEN_RULED,	CH_AGENT, DIR_UP, 25, 5, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -380,6 +385,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
  * approval of it can be remembered.
  */
 #define VERDICT_F_UNRESOLVED	0x01
+#define VERDICT_F_NO_EGRESS	0x02	/* denied: it needs the network */
 
 /*
  * The second memfd of VERDICT, where the verdict is ask or JUDGE said EXPLAIN:
@@ -481,6 +487,7 @@ enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };
 const char *effect_name(unsigned effect);	/* "read" ... or "?" */
 unsigned    effect_find(const char *name);	/* 0 if there is none */
 const char *mark_name(unsigned bit);		/* of one bit, or NULL */
+unsigned    mark_find(const char *name);	/* 0 if there is none */
 const char *verdict_name(unsigned verdict);
 const char *proc_state_name(unsigned status);
 const char *reload_result_name(unsigned result);	/* "ok" ... or "?" */

@@ -93,6 +93,7 @@ preset_free(struct cf_preset *p)
 	where_free(&p->where);
 	strings_free(&p->allow);
 	strings_free(&p->deny);
+	strings_free(&p->deny_groups);
 }
 
 void
@@ -127,6 +128,7 @@ slice_free(struct slice *s)
 		if (s->files[i].fd != -1)
 			close(s->files[i].fd);
 	}
+	rules_free(s);
 	strings_free(&s->env_allow);
 	strings_free(&s->sources);
 	free(s->profiles);
@@ -264,6 +266,8 @@ put_presets(struct enc *e, const struct slice *s)
 		enc_u8(e, (uint8_t)p->cap);
 		put_strings(e, &p->allow);
 		put_strings(e, &p->deny);
+		put_strings(e, &p->deny_groups);
+		enc_u8(e, (uint8_t)p->elevated);
 		enc_u64(e, p->calls_session);
 		enc_u64(e, p->hourly);
 	}
@@ -503,6 +507,10 @@ get_presets(struct dec *d, struct slice *s)
 		p->cap = get_choice(d, 4);
 		get_strings(d, &p->allow);
 		get_strings(d, &p->deny);
+		get_strings(d, &p->deny_groups);
+		p->elevated = dec_u8(d);
+		if (p->elevated > ELEVATED_ASK)
+			d->error = 1;
 		p->calls_session = dec_u64(d);
 		p->hourly = dec_u64(d);
 	}
@@ -576,6 +584,7 @@ static const struct {
 	{ SLICE_LISTENS,	put_listens,	get_listens },
 	{ SLICE_ENV,		put_env,	get_env },
 	{ SLICE_LOG,		put_log,	get_log },
+	{ SLICE_RULES,		rules_put,	rules_get },
 	{ SLICE_HOOKS,		put_hooks,	get_hooks },
 	{ SLICE_SOURCES,	put_sources,	get_sources }
 };

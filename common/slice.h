@@ -26,6 +26,8 @@ struct strings {
 	size_t		 n;
 };
 
+#include "rule.h"
+
 enum cf_mode { MODE_NATIVE = 1 };
 
 struct cf_profile {
@@ -71,12 +73,16 @@ struct cf_operator {
 	unsigned	 rights;
 };
 
+enum cf_elevated { ELEVATED_OFF, ELEVATED_ASK };
+
 struct cf_preset {
 	struct where	 where;
 	char		 name[NAME_BYTES_MAX];
 	unsigned	 cap;		/* enum effect */
 	struct strings	 allow;		/* tools named exactly, above the cap */
 	struct strings	 deny;		/* tools refused, below it */
+	struct strings	 deny_groups;	/* groups of tools, over all else */
+	enum cf_elevated elevated;	/* what is done with such a call */
 	uint64_t	 calls_session;	/* 0: the limit's */
 	uint64_t	 hourly;	/* 0: the limit's */
 };
@@ -135,6 +141,8 @@ struct slice {
 	struct cf_listen *listens;	size_t nlistens;
 	struct cf_hook	*hooks;		size_t nhooks;
 	struct cf_file	*files;		size_t nfiles;
+	struct cf_rule	*rules;		size_t nrules;
+	struct strings	 own;		/* paths that no call may touch */
 
 	/* Set by slice_bad. */
 	struct where	 bad;
@@ -151,6 +159,7 @@ struct slice {
 #define SLICE_LISTENS	0x040
 #define SLICE_ENV	0x080	/* env_allow, coerce */
 #define SLICE_LOG	0x100	/* verbose */
+#define SLICE_RULES	0x200	/* rules, own */
 #define SLICE_HOOKS	0x400
 #define SLICE_SOURCES	0x1000	/* sources */
 

@@ -13,6 +13,7 @@
 #include "alone.h"
 #include "proc.h"
 #include "report.h"
+#include "rules.h"
 #include "shell/judging.h"
 
 #define AGENT_HOME	"/home/agent"
@@ -106,6 +107,10 @@ alone_main(int argc, char **argv, const struct proc_syscall *syscalls,
     unsigned long nsyscalls)
 {
 	struct alone a = { .cwd = NULL };
+	/* without an operator's rules, but with what else is remembered */
+	struct rule_call call = {
+		.tool = "", .principal = "", .workspace = ""
+	};
 	struct judge_context context;
 	struct judging *j;
 	size_t size, seed = 0;
@@ -127,7 +132,8 @@ alone_main(int argc, char **argv, const struct proc_syscall *syscalls,
 	buf[size] = '\0';
 	context = (struct judge_context){
 		.cwd = a.cwd, .home = AGENT_HOME, .user = "agent",
-		.shell = "/bin/bash", .roots = a.roots, .nroots = a.nroots
+		.shell = "/bin/bash", .roots = a.roots, .nroots = a.nroots,
+		.found = rules_found, .rules = &call
 	};
 	if ((j = judging_new(&context)) == NULL)
 		err(125, NULL);

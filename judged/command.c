@@ -4,14 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command.h"
 #include "explain.h"
+#include "judge/hosts.h"
 #include "limits.h"
 #include "protocol.h"
+#include "rule_json.h"
+#include "rules.h"
 #include "runblock.h"
 #include "shell/judging.h"
 #include "shell/shell.h"
+#include "target.h"
 #include "without.h"
 
 #define AGENT_HOME	"/home/agent"
@@ -80,8 +85,59 @@ take_ask(const struct finding *f, struct judgement *j)
 	j->next = "an operator approves the call";
 }
 
+/* A rule that is too long ends behind a word: no half of one is shown. */
 static void
-take(const struct judging *judging, struct judgement *j)
+name_rule(const struct cf_rule *rule, struct judgement *j)
+{
+	static const char more[] = " ...";
+	size_t n = sizeof(j->rule) - sizeof(more);
+
+	if (rule_text(rule, j->rule, sizeof(j->rule)) < sizeof(j->rule))
+		return;
+	while (j->rule[n] != ' ')
+		n--;
+	memcpy(j->rule + n, more, sizeof(more));
+}
+
+/* What an operator's rule, or one of the session, decided. */
+static void
+take_rule(const struct rule_call *call, const struct finding *f,
+    struct judgement *j)
+{
+	const struct cf_rule *rule = f->by;
+	int session = rule >= call->more && rule < call->more + call->nmore;
+	const char *whose = session ? "the session's rule" :
+	    "an operator's rule";
+	char shown[SHOWN_MAX];
+
+	/* what asks already is not lifted by a rule about its command */
+	if (f->verdict == VERDICT_ALLOW && j->verdict != VERDICT_ALLOW)
+		return;
+	name_rule(rule, j);
+	if (!session)
+		(void)snprintf(j->where, sizeof(j->where), "%s:%u",
+		    rule->where.file, rule->where.line);
+	j->verdict = f->verdict;
+	explain_words(f->command, shown, sizeof(shown));
+	if (f->verdict == VERDICT_ALLOW)
+		return;
+	if (f->verdict == VERDICT_ASK && j->effect < (unsigned)f->effect)
+		j->effect = f->effect;
+	why_set(&j->reason, "%s %s", whose, f->verdict == VERDICT_DENY ?
+	    "denies it" : (f->flags & FINDING_MAYBE) != 0 ?
+	    "may deny it: a word is not known before it runs" :
+	    "says that it needs an approval");
+	if (shown[0] != '\0')
+		why_add(&j->reason, " (\"%s\", bytes %u to %u)", shown, f->from,
+		    f->to);
+	j->next = f->verdict == VERDICT_ASK ? "an operator approves the call" :
+	    session ? "do without it: rules of a session stay until it ends" :
+	    "do without it, or ask an operator to change the rule";
+}
+
+static void
+take(const struct judging *judging, const struct rule_call *call,
+    struct judgement *j)
 {
 	const struct finding *f = judging_decides(judging);
 	char shown[SHOWN_MAX];
@@ -93,6 +149,10 @@ take(const struct judging *judging, struct judgement *j)
 	explain_words(f->command, j->command, sizeof(j->command));
 	if (explain_unresolved(judging))
 		j->flags |= VERDICT_F_UNRESOLVED;
+	if (f->by != NULL) {
+		take_rule(call, f, j);
+		return;
+	}
 	if (f->verdict == VERDICT_ASK)
 		take_ask(f, j);
 	if (f->verdict != VERDICT_DENY || WITHOUT(hard_denies))
@@ -100,9 +160,60 @@ take(const struct judging *judging, struct judgement *j)
 	j->verdict = VERDICT_DENY;
 	(void)snprintf(j->rule, sizeof(j->rule), "%s", f->class);
 	explain_words(f->command, shown, sizeof(shown));
-	why_set(&j->reason, "%s (\"%s\", bytes %u to %u); such a command is "
-	    "never run, whatever the policy", f->rule, shown, f->from, f->to);
+	why_set(&j->reason, "%s", f->rule);
+	if (shown[0] != '\0')
+		why_add(&j->reason, " (\"%s\", bytes %u to %u)", shown, f->from,
+		    f->to);
+	why_add(&j->reason, "; such a %s, whatever the policy",
+	    shown[0] != '\0' ? "command is never run" :
+	    "path is never touched");
 	j->next = "do without it, or name what is meant more narrowly";
+}
+
+/*
+ * Guarantee N4: what certainly needs another machine can't run without egress,
+ * so it is told at once, and nobody is asked about it.
+ */
+static void
+take_egress(const struct judging *judging, struct judgement *j)
+{
+	static const uint32_t marks = MARK_NETWORK_READ | MARK_NETWORK_WRITE |
+	    MARK_REMOTE_CODE;
+	const struct finding *f;
+	char shown[SHOWN_MAX];
+	size_t i;
+
+	for (i = 0; (f = judging_at(judging, i)) != NULL; i++) {
+		/* a function's body counts where it is called */
+		if ((f->marks & marks) == 0 || (f->command != NULL &&
+		    (f->command->flags & COMMAND_FUNCTION) != 0))
+			continue;
+		if ((f->flags & FINDING_NETWORK) != 0 ||
+		    hosts_elsewhere(f->hosts))
+			break;
+	}
+	if (WITHOUT(no_egress))
+		return;
+	if (f == NULL) {
+		if (j->verdict == VERDICT_ASK && (j->marks & marks) != 0)
+			why_add(&j->reason, "; this neuron has no egress, so "
+			    "what leaves it fails");
+		return;
+	}
+	j->verdict = VERDICT_DENY;
+	j->flags |= VERDICT_F_NO_EGRESS;
+	j->class = f->class;
+	j->from = f->from;
+	j->to = f->to;
+	j->where[0] = '\0';
+	(void)snprintf(j->rule, sizeof(j->rule), "no_egress");
+	explain_words(f->command, j->command, sizeof(j->command));
+	explain_words(f->command, shown, sizeof(shown));
+	why_set(&j->reason, "%s needs the network (\"%s\", bytes %u to %u), "
+	    "and this neuron has no egress", f->class, shown, f->from, f->to);
+	j->next = "work with what is there: only an operator can grant "
+	    "egress, in the neuron's profile, and this version of Myelin has "
+	    "none to grant yet (request_egress comes with it)";
 }
 
 /* What a person would be told; policy may still ask about what is allowed. */
@@ -114,19 +225,64 @@ explain(const struct judging *judging, const struct arguments *arguments,
 		j->explain_fd = explain_memfd(judging, arguments, cwd);
 }
 
-void
-command_judge(const struct tool *tool, const struct arguments *arguments,
-    const struct judge_place *place, struct judgement *j)
+/*
+ * The session's rules, which apid read before: what is none of them now came
+ * from nowhere, and nothing is judged without them.
+ */
+static int
+session_rules(struct rule_call *call, struct cf_rule **rules,
+    const char *text, struct judgement *j)
 {
+	char why[WHY_NAME_SIZE];
+	json_t *list;
+	int ok;
+
+	*rules = NULL;
+	if (text[0] == '\0' || WITHOUT(session_rules))
+		return (0);
+	list = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	ok = rule_json_read(list, rules, &call->nmore, why, sizeof(why));
+	json_decref(list);
+	call->more = *rules;
+	if (ok == 0)
+		return (0);
+	j->verdict = VERDICT_DENY;
+	why_set(&j->reason, "the session's rules can't be read: %s", why);
+	j->next = "open another session";
+	return (-1);
+}
+
+/* "http_proxy=..." of the call's environment. */
+static int
+is_proxy(const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	return (n > 6 && strncasecmp(entry + n - 6, "_proxy", 6) == 0);
+}
+
+void
+command_judge(const struct tools *tools, const struct tool *tool,
+    const struct arguments *arguments, const struct judge_place *place,
+    struct judgement *j)
+{
+	struct rule_call call = {
+		.tool = tool->name, .principal = place->principal,
+		.workspace = place->workspace, .rules = tools->rules,
+		.nrules = tools->nrules
+	};
 	const char *roots[] = { place->workspace };
 	struct judge_context context = {
 		.home = AGENT_HOME, .user = "agent", .shell = "/bin/bash",
 		.roots = roots, .nroots = place->workspace[0] != '\0',
-		.streamed = place->streamed
+		.streamed = place->streamed, .found = rules_found,
+		.rules = &call
 	};
 	struct judging *judging = NULL;
+	struct cf_rule *rules;
 	const json_t *value = NULL;
 	char cwd[CWD_MAX];
+	uint32_t i;
 
 	/* a relative one starts where a call would, and has no ".." */
 	(void)snprintf(cwd, sizeof(cwd), "%s%s%s", arguments->cwd[0] == '/' ?
@@ -137,17 +293,29 @@ command_judge(const struct tool *tool, const struct arguments *arguments,
 	if (tool->judges != JUDGES_NOTHING)
 		value = json_object_get(arguments->args,
 		    tool->judged_argument);
-	if (value == NULL)
-		goto explained;
+	if (tools->own != NULL) {
+		context.own = (const char *const *)tools->own->v;
+		context.nown = tools->own->n;
+	}
+	if (session_rules(&call, &rules, place->rules, j) == -1)
+		return;
 	if ((judging = judging_new(&context)) == NULL)
 		goto nothing;
-	run(judging, tool, value);
-	take(judging, j);
-explained:
-	explain(judging, arguments, place, cwd, j);
+	if (value != NULL)
+		run(judging, tool, value);
+	else
+		target_run(judging, tool, arguments, j->run_fd);
+	take(judging, &call, j);
+	for (i = 0; i < arguments->nenv; i++)
+		call.proxied |= is_proxy(arguments->env[i]);
+	if (j->verdict != VERDICT_DENY && !place->egress && !call.proxied)
+		take_egress(judging, j);
+	explain(value != NULL ? judging : NULL, arguments, place, cwd, j);
 	judging_free(judging);
+	rule_json_free(rules, call.nmore);
 	return;
 nothing:
+	rule_json_free(rules, call.nmore);
 	if (j->verdict == VERDICT_ALLOW)
 		j->verdict = VERDICT_ASK;
 	why_set(&j->reason, "there is no memory to judge the command");

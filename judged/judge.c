@@ -303,7 +303,7 @@ judge(const struct tools *tools, const struct limits *limits,
 		invalid(j, "input_schema in GET /v1/tools says what fits");
 	else {
 		decide(tool, j);
-		command_judge(tool, &arguments, place, j);
+		command_judge(tools, tool, &arguments, place, j);
 	}
 	arguments_free(&arguments);
 }

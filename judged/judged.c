@@ -17,6 +17,7 @@
 #include "judge.h"
 #include "log.h"
 #include "proc.h"
+#include "rules.h"
 #include "slice.h"
 
 #define TOOL_PREFIX	"tool/"
@@ -119,6 +120,8 @@ check_env_allow(const struct slice *slice)
 static int
 config(struct slice *slice)
 {
+	const struct where *where;
+	struct why why;
 	size_t i;
 
 	tools_free(&coming_tools);
@@ -128,6 +131,13 @@ config(struct slice *slice)
 		    load_tool(slice, slice->files[i].name) == -1) {
 			tools_free(&coming_tools);
 			return (-1);
+		}
+	}
+	for (i = 0; i < slice->nrules; i++) {
+		if (rule_tests_run(&slice->rules[i], &coming_tools, &where,
+		    &why) == -1) {
+			tools_free(&coming_tools);
+			return (slice_bad(slice, where, "%s", why.text));
 		}
 	}
 	check_env_allow(slice);
@@ -153,6 +163,12 @@ announce(void)
 		imsg_put_u32(m, tool->timeout_ms);
 		imsg_put_raw(m, tool->sha256, sizeof(tool->sha256));
 		imsg_put_str(m, tool->name);
+		channel_send(policyd, m);
+		if (tool->group[0] == '\0')
+			continue;
+		m = imsg_new(MSG_TOOL_GROUP);
+		imsg_put_str(m, tool->name);
+		imsg_put_str(m, tool->group);
 		channel_send(policyd, m);
 	}
 	m = imsg_new(MSG_TOOLS_END);
@@ -303,6 +319,9 @@ commit(void)
 	coming_tools = (struct tools){ .n = 0 };
 	tools.coerce = current->coerce;
 	tools.env_allow = &current->env_allow;
+	tools.rules = current->rules;
+	tools.nrules = current->nrules;
+	tools.own = &current->own;
 	if (changed && policyd != NULL) {
 		log_info("other tools are declared: starting again");
 		proc_exit(0);

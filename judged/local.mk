@@ -14,13 +14,23 @@ judged_libjudged_a_SOURCES = \
 	judged/schema_object.c \
 	judged/schema_pattern.c \
 	judged/schema_value.c \
+	judged/target.c judged/target.h \
 	judged/template.c judged/template.h \
 	judged/tool.c judged/tool.h \
+	common/rule_json.c common/rule_json.h \
 	judged/report.c judged/report.h \
+	judged/rules.c judged/rules.h \
+	judged/rules_glob.c judged/rules_glob.h judged/rules_match.c \
+	judged/rules_test.c \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
-	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
-	judged/judge/files.c judged/judge/git.c judged/judge/judge_int.h \
+	judged/judge/calls.c judged/judge/client.c \
+	judged/judge/code.c judged/judge/command.h judged/judge/data.c \
+	judged/judge/disk.c \
+	judged/judge/files.c judged/judge/git.c judged/judge/host.c \
+	judged/judge/hosts.c judged/judge/hosts.h \
+	judged/judge/judge_int.h judged/judge/listing.c \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/parallel.c judged/judge/self.c judged/judge/self.h \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subject.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
@@ -30,7 +40,7 @@ judged_libjudged_a_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
 	$(JANSSON_CFLAGS) $(LIBMD_CFLAGS) $(PCRE2_CFLAGS)
 # The shell's reader calls the tables, and they call it.
 JUDGED_OWN = judged/libjudged.a judged/shell/libshell.a judged/libjudged.a
-JUDGED_LIBS = $(JUDGED_OWN) common/libcore.a $(JANSSON_LIBS) \
+JUDGED_LIBS = $(JUDGED_OWN) common/libcommon.a common/libcore.a $(JANSSON_LIBS) \
 	$(LIBMD_LIBS) $(PCRE2_LIBS) -lm $(LIBBSD_LIBS)
 
 myelinlib_PROGRAMS += judged/judged
@@ -82,6 +92,7 @@ judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
 		done
 	$(AM_V_at)echo done > $@
 
+EXTRA_DIST += tests/data/judge-cases.tsv
 check_PROGRAMS += tests/unit/schema_suite
 tests_unit_schema_suite_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
 	$(JANSSON_CFLAGS)
@@ -91,8 +102,16 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
 	tests/unit/check_runblock tests/unit/check_schema \
 	tests/unit/check_judged_tool tests/unit/check_judged_judge \
-	tests/unit/check_judged_explain \
-	tests/unit/check_judged_proc
+	tests/unit/check_judged_explain tests/unit/check_judged_rules \
+	tests/unit/check_judged_proc tests/unit/check_rule_json \
+	tests/unit/check_judge_meta tests/unit/check_judge_cases
+tests_unit_check_judge_cases_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
+	-iquote $(top_srcdir)/judged $(CHECK_CFLAGS)
+tests_unit_check_judge_cases_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judge_meta_CPPFLAGS = $(AM_CPPFLAGS) \
+	-iquote $(top_srcdir)/judged $(CHECK_CFLAGS)
+tests_unit_check_judge_meta_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_env_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_env_LDADD = common/libcore.a $(LIBBSD_LIBS) $(CHECK_LIBS)
 tests_unit_check_redact_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
@@ -113,6 +132,17 @@ tests_unit_check_judged_judge_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_explain_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_judged_explain_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
+tests_unit_check_judged_rules_SOURCES = tests/unit/check_judged_rules.c \
+	tests/unit/conf_fake.h tests/unit/unit.h
+tests_unit_check_judged_rules_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' -I$(top_srcdir)/judged \
+	-iquote $(top_srcdir)/supervisord $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_judged_rules_LDADD = supervisord/libconf.a \
+	$(JUDGED_OWN) $(COMMON_LIBS) $(JANSSON_LIBS) $(LIBMD_LIBS) \
+	$(PCRE2_LIBS) -lm $(CHECK_LIBS)
+tests_unit_check_rule_json_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_rule_json_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
 	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
@@ -123,10 +153,16 @@ tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
 
 EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/judge \
-	tests/fuzz/corpus/runblock tests/fuzz/corpus/schema
+	tests/fuzz/corpus/runblock tests/fuzz/corpus/schema \
+	tests/fuzz/corpus/session_rules
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_schema tests/fuzz/fuzz_arguments \
-	tests/fuzz/fuzz_judge tests/fuzz/fuzz_runblock
+	tests/fuzz/fuzz_judge tests/fuzz/fuzz_runblock \
+	tests/fuzz/fuzz_session_rules
+tests_fuzz_fuzz_session_rules_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/judged $(JANSSON_CFLAGS)
+tests_fuzz_fuzz_session_rules_LDADD = $(JUDGED_LIBS)
+tests_fuzz_fuzz_session_rules_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_judge_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged
 tests_fuzz_fuzz_judge_LDADD = $(JUDGED_LIBS)
 tests_fuzz_fuzz_judge_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

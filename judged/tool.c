@@ -81,19 +81,8 @@ read_effect(struct tool *tool, const json_t *value, struct why *why)
 		    "mutate-irreversible, destructive");
 		return (-1);
 	}
-	return (0);
-}
-
-static uint32_t
-mark_find(const char *name)
-{
-	const char *have;
-	uint32_t bit;
-
-	for (bit = 1; (have = mark_name(bit)) != NULL; bit <<= 1) {
-		if (strcmp(name, have) == 0)
-			return (bit);
-	}
+	if (WITHOUT(declared_effect))
+		tool->effect = EFFECT_READ;
 	return (0);
 }
 
@@ -283,6 +272,25 @@ read_env(struct tool *tool, const json_t *value, struct why *why)
 	return (0);
 }
 
+/* What presets deny together; spelled as their names are. */
+static int
+read_group(struct tool *tool, const json_t *value, struct why *why)
+{
+	const char *name = json_string_value(value);
+	size_t n = name == NULL ? 0 : strspn(name,
+	    "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	if (n == 0 || name[n] != '\0' || n >= sizeof(tool->group) ||
+	    name[0] == '-' || name[0] == '_') {
+		why_set(why, "group: a name of a-z, 0-9, - and _ that begins "
+		    "with a letter or digit, of at most %d bytes",
+		    NAME_BYTES_MAX - 1);
+		return (-1);
+	}
+	memcpy(tool->group, name, n + 1);
+	return (0);
+}
+
 /* {"shell": "command"}: the argument that is a command, and of which kind. */
 static int
 read_judge(struct tool *tool, const json_t *value, struct why *why)
@@ -336,6 +344,7 @@ static const struct member members[] = {
 	{ "argv",		0, read_argv },
 	{ "env",		0, read_env },
 	{ "judge",		0, read_judge },
+	{ "group",		0, read_group },
 	{ "input",		0, read_input },
 };
 

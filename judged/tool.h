@@ -26,6 +26,7 @@ enum tool_judges {
 
 struct tool {
 	char		 name[NAME_BYTES_MAX];
+	char		 group[NAME_BYTES_MAX];	/* "" for none */
 	unsigned	 effect;	/* enum effect */
 	uint32_t	 marks;
 	int		 asks;
@@ -51,6 +52,10 @@ struct tools {
 	int		 coerce;	/* tool-input coerce */
 	/* Of the configuration: names, and the host's "TZ=..."; or NULL. */
 	const struct strings *env_allow;
+	/* The operator's rules, and the paths that are Myelin's own. */
+	const struct cf_rule *rules;
+	size_t		 nrules;
+	const struct strings *own;
 };
 
 /*

@@ -160,9 +160,13 @@ refusal(const struct watch *w, const json_t *json)
 static void
 list_failed(struct watch *w, const char *why)
 {
-	if (!w->unreachable && !w->terminal)
-		complain("the list can't be had: %s", why);
-	watch_say(w, "the list can't be had: %s", why);
+	/* Said once: the head shows that it goes on, and a key's outcome must
+	 * stay in sight. */
+	if (!w->unreachable) {
+		if (!w->terminal)
+			complain("the list can't be had: %s", why);
+		watch_say(w, "the list can't be had: %s", why);
+	}
 	w->unreachable = 1;
 	json_decref(w->rows);
 	w->rows = NULL;

@@ -23,6 +23,7 @@
 #define DENIED_MAX	1024	/* bytes of what a body refused */
 
 static int	on_open(void *, struct imsg *);
+static int	on_open_ruled(void *, struct imsg *);
 static int	on_end(void *, struct imsg *);
 static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
@@ -35,6 +36,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PEER,		api_on_peer },
 	{ MSG_PEER_GONE,	api_on_peer_gone },
 	{ MSG_OPEN,		on_open },
+	{ MSG_OPEN_RULED,	on_open_ruled },
 	{ MSG_END,		on_end },
 	{ MSG_ASK,		on_ask },
 	{ MSG_ASK_ONCE,		on_ask_once },
@@ -144,7 +146,8 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	if ((tool = judge_tool(a->tool)) == NULL)
 		return (refuse(r, 404, "not_found", "there is no tool \"%s\"",
 		    a->tool));
-	if (decide_tool(c->own, c->preset, a->tool, tool->effect, r) == -1)
+	if (decide_tool(c->own, c->preset, a->tool, tool->group,
+	    tool->effect, r) == -1)
 		return (-1);
 	/* A neuron keeps the limits that it was made with. */
 	limits = c->session != NULL ? &c->session->neuron->limits :
@@ -379,12 +382,12 @@ agent_open(const struct reply_to *to, uint64_t handle,
 	    decide_build(line, &peer->ids, w, &build, r) == -1)
 		return (-1);
 	session_open(to, peer, &build, conf_hourly(conf_preset(build.own)),
-	    calls_allowed(&build), expires, name);
+	    calls_allowed(&build), expires, name, w->rules);
 	return (0);
 }
 
 static int
-on_open(void *arg, struct imsg *m)
+open_any(void *arg, struct imsg *m, int ruled)
 {
 	char neuron[ID_SIZE];
 	const char *bad = NULL;
@@ -405,6 +408,9 @@ on_open(void *arg, struct imsg *m)
 	get_field(m, neuron, sizeof(neuron), "neuron", &bad);
 	get_field(m, w.workspace, sizeof(w.workspace), "workspace", &bad);
 	get_field(m, w.preset, sizeof(w.preset), "preset", &bad);
+	w.rules[0] = '\0';
+	if (ruled)
+		get_field(m, w.rules, sizeof(w.rules), "rules", &bad);
 	if (imsg_end(m) == -1 ||
 	    (what != OPEN_SESSION && what != OPEN_NEURON))
 		return (-1);
@@ -417,6 +423,18 @@ on_open(void *arg, struct imsg *m)
 		return (0);
 	reply_refusal(&to, &r);
 	return (0);
+}
+
+static int
+on_open(void *arg, struct imsg *m)
+{
+	return (open_any(arg, m, 0));
+}
+
+static int
+on_open_ruled(void *arg, struct imsg *m)
+{
+	return (open_any(arg, m, 1));
 }
 
 /* An ephemeral neuron goes with its session, and only so. */

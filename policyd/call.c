@@ -283,6 +283,47 @@ call_tell_judged(struct call *c)
 }
 
 /*
+ * Guarantee C6: what is elevated is off, or asks.  An operator's rule that
+ * allows each command of the call that would ask has answered already, but not
+ * for a tool that is elevated whatever it is told to do.
+ */
+static void
+call_elevated(struct call *c, struct judgement *j)
+{
+	const struct tool *tool = judge_tool(c->row.tool);
+	const char *off;
+
+	if ((j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK) ||
+	    (j->marks & MARK_ELEVATED) == 0 || WITHOUT(elevated))
+		return;
+	if (decide_elevated(c->own, c->preset, &off) == ELEVATED_ASK) {
+		if (j->verdict == VERDICT_ASK || (j->where[0] != '\0' &&
+		    tool != NULL && (tool->marks & MARK_ELEVATED) == 0))
+			return;
+		j->verdict = VERDICT_ASK;
+		strlcpy(j->rule, "elevated", sizeof(j->rule));
+		j->where[0] = '\0';
+		strlcpy(j->reason, "what is elevated needs an approval",
+		    sizeof(j->reason));
+		strlcpy(j->next, "an operator approves the call",
+		    sizeof(j->next));
+		return;
+	}
+	j->verdict = VERDICT_DENY;
+	c->denied_by = "policy";
+	strlcpy(j->class, "elevated", sizeof(j->class));
+	strlcpy(j->rule, "elevated off", sizeof(j->rule));
+	j->where[0] = '\0';
+	snprintf(j->reason, sizeof(j->reason), "\"%.200s\" would act with other "
+	    "rights, change the host or write outside of home, workspace and "
+	    "/tmp, and with the preset \"%s\" what is elevated is off",
+	    j->command[0] != '\0' ? j->command : c->row.tool, off);
+	strlcpy(j->next, "do it without other rights, below the home, the "
+	    "workspace or /tmp; or ask an operator for a preset with "
+	    "\"elevated ask\"", sizeof(j->next));
+}
+
+/*
  * judged only ever adds to what the preset and the declaration say: a verdict
  * that is milder than they are is lifted here.  What asks is within the cap as
  * long as its tool is: that a command's effect is over it is why it asks.
@@ -293,11 +334,12 @@ call_restrict(struct call *c, struct judgement *j)
 	const struct tool *tool = judge_tool(c->row.tool);
 	struct refusal r;
 
+	call_elevated(c, j);
 	if (j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK)
 		return;
-	if (decide_tool(c->own, c->preset, c->row.tool,
-	    j->verdict == VERDICT_ASK && tool != NULL ? tool->effect :
-	    j->effect, &r) == -1) {
+	if (decide_tool(c->own, c->preset, c->row.tool, tool == NULL ? "" :
+	    tool->group, j->verdict == VERDICT_ASK && tool != NULL ?
+	    tool->effect : j->effect, &r) == -1) {
 		j->verdict = VERDICT_DENY;
 		c->denied_by = "policy";
 		strlcpy(j->rule, "preset", sizeof(j->rule));
@@ -374,7 +416,9 @@ call_hooked(struct call *c)
 		break;
 	case VERDICT_DENY:
 		call_tell_judged(c);
-		call_finish(c, CALL_FAILED, "denied_by_policy", NULL, NULL);
+		call_finish(c, CALL_FAILED, c->judged.verdict ==
+		    VERDICT_DENY && (c->judged.flags & VERDICT_F_NO_EGRESS) !=
+		    0 ? "no_egress" : "denied_by_policy", NULL, NULL);
 		break;
 	default:
 		call_tell_judged(c);

@@ -82,6 +82,13 @@ limit_words(const struct call *c, unsigned cause, char *dst, size_t size)
 	}
 }
 
+static int
+by_verdict(const char *reason)
+{
+	return (strcmp(reason, "denied_by_policy") == 0 ||
+	    strcmp(reason, "no_egress") == 0);
+}
+
 /* Words for the error of a call that did not complete; "" for none. */
 static void
 error_words(const struct call *c, const struct call_end *end,
@@ -92,7 +99,7 @@ error_words(const struct call *c, const struct call_end *end,
 		return;
 	if (words != NULL && *words != '\0')
 		strlcpy(dst, words, size);
-	else if (strcmp(reason, "denied_by_policy") == 0)
+	else if (by_verdict(reason))
 		snprintf(dst, size, "%s%s%s", c->judged.reason,
 		    c->judged.next[0] != '\0' ? "; " : "", c->judged.next);
 	else if (end != NULL)
@@ -120,7 +127,7 @@ denials_json(const struct call *c, const char *reason, const char *words)
 
 	if (WITHOUT(denials))
 		return (list);
-	if (reason != NULL && strcmp(reason, "denied_by_policy") == 0)
+	if (reason != NULL && by_verdict(reason))
 		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}",
 		    "layer", c->denied_by != NULL ? c->denied_by : "judge",
 		    "what", json_text(c->judged.reason),

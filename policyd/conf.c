@@ -5,11 +5,13 @@
 #include "conf.h"
 #include "protocol.h"
 
-/* Guarantee C6: the caps that every installation starts with. */
+/* Guarantee C6: what every installation starts with. */
 static const struct cf_preset builtin[] = {
-	{ .name = "readonly", .cap = EFFECT_READ },
-	{ .name = "strict", .cap = EFFECT_MUTATE_REVERSIBLE },
-	{ .name = "standard", .cap = EFFECT_MUTATE_IRREVERSIBLE },
+	{ .name = "readonly", .cap = EFFECT_READ, .elevated = ELEVATED_OFF },
+	{ .name = "strict", .cap = EFFECT_MUTATE_REVERSIBLE,
+	    .elevated = ELEVATED_OFF },
+	{ .name = "standard", .cap = EFFECT_MUTATE_IRREVERSIBLE,
+	    .elevated = ELEVATED_OFF },
 };
 
 static const struct slice *current;

@@ -205,8 +205,11 @@ decide_again(struct build *b, struct refusal *r)
 
 int
 preset_allows(const struct cf_preset *preset, const char *tool,
-    unsigned effect)
+    const char *group, unsigned effect)
 {
+	if (group[0] != '\0' && strings_has(&preset->deny_groups, group) &&
+	    !WITHOUT(preset_groups))
+		return (0);
 	if (WITHOUT(preset_cap))
 		return (1);
 	if (strings_has(&preset->deny, tool))
@@ -216,7 +219,7 @@ preset_allows(const struct cf_preset *preset, const char *tool,
 
 int
 decide_tool(const char *own, const char *name, const char *tool,
-    unsigned effect, struct refusal *r)
+    const char *group, unsigned effect, struct refusal *r)
 {
 	const struct cf_preset *preset;
 	const char *names[2];
@@ -228,8 +231,13 @@ decide_tool(const char *own, const char *name, const char *tool,
 		if ((preset = conf_preset(names[i])) == NULL)
 			return (refuse(r, 403, "forbidden", "the preset "
 			    "\"%s\" is no longer configured", names[i]));
-		if (preset_allows(preset, tool, effect))
+		if (preset_allows(preset, tool, group, effect))
 			continue;
+		if (group[0] != '\0' &&
+		    strings_has(&preset->deny_groups, group))
+			return (refuse(r, 403, "forbidden", "the preset "
+			    "\"%s\" denies the group \"%s\", which the tool "
+			    "\"%s\" is of", names[i], group, tool));
 		if (strings_has(&preset->deny, tool))
 			return (refuse(r, 403, "forbidden", "the preset "
 			    "\"%s\" denies the tool \"%s\"", names[i], tool));
@@ -238,6 +246,26 @@ decide_tool(const char *own, const char *name, const char *tool,
 		    effect_name(preset->cap), tool, effect_name(effect)));
 	}
 	return (0);
+}
+
+/* A preset that is gone lets nothing through. */
+enum cf_elevated
+decide_elevated(const char *own, const char *name, const char **off)
+{
+	const struct cf_preset *preset;
+	const char *names[2];
+	size_t i;
+
+	names[0] = own;
+	names[1] = name;
+	for (i = 0; i < 2; i++) {
+		*off = names[i];
+		if (((preset = conf_preset(names[i])) == NULL ||
+		    preset->elevated == ELEVATED_OFF) &&
+		    !WITHOUT(elevated_off))
+			return (ELEVATED_OFF);
+	}
+	return (ELEVATED_ASK);
 }
 
 int

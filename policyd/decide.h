@@ -20,6 +20,7 @@ struct wanted {
 	char		 workspace[PATH_BYTES_MAX];
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
+	char		 rules[RULES_JSON_MAX + 1];	/* the session's own */
 };
 
 /* What it gets. */
@@ -52,17 +53,23 @@ int	decide_build(const struct cf_principal *, const struct peer_ids *,
 int	decide_again(struct build *, struct refusal *);
 
 /*
- * 1 if a preset lets a tool of this effect be used: not denied by name, and
- * within the cap or allowed by name.
+ * 1 if a preset lets a tool of this group ("": none) and effect be used: not
+ * denied by group or name, and within the cap or allowed by name.
  */
 int	preset_allows(const struct cf_preset *, const char *tool,
-	    unsigned effect);
+	    const char *group, unsigned effect);
 /*
  * The tool under the line's own preset and the one that was asked for, which
  * can only take away.
  */
 int	decide_tool(const char *own, const char *preset, const char *tool,
-	    unsigned effect, struct refusal *);
+	    const char *group, unsigned effect, struct refusal *);
+/*
+ * What becomes of a call that is marked elevated under these two: off wins.
+ * *off is the preset that says so.
+ */
+enum cf_elevated decide_elevated(const char *own, const char *preset,
+	    const char **off);
 
 /* The time of a call in ms: what was asked, the tool's, or the profile's. */
 int	decide_timeout(const struct limits *, uint32_t asked, uint32_t tool,

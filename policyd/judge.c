@@ -10,15 +10,18 @@
 #include "proc.h"
 #include "redact.h"
 #include "secrets.h"
+#include "session.h"
 #include "without.h"
 
 static int	on_tool(void *, struct imsg *);
+static int	on_tool_group(void *, struct imsg *);
 static int	on_tools_end(void *, struct imsg *);
 static int	on_verdict(void *, struct imsg *);
 static void	judge_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
 	{ MSG_TOOL,		on_tool },
+	{ MSG_TOOL_GROUP,	on_tool_group },
 	{ MSG_TOOLS_END,	on_tools_end },
 	{ MSG_VERDICT,		on_verdict },
 };
@@ -114,6 +117,28 @@ on_tool(void *arg, struct imsg *m)
 	return (0);
 }
 
+/* Once, of a tool that it has named. */
+static int
+on_tool_group(void *arg, struct imsg *m)
+{
+	char name[NAME_BYTES_MAX], group[NAME_BYTES_MAX];
+	size_t i;
+
+	(void)arg;
+	imsg_get_str(m, name, sizeof(name));
+	imsg_get_str(m, group, sizeof(group));
+	if (imsg_end(m) == -1 || group[0] == '\0')
+		return (-1);
+	for (i = 0; i < ntools; i++) {
+		if (strcmp(tools[i].name, name) == 0 &&
+		    tools[i].group[0] == '\0') {
+			strlcpy(tools[i].group, group, sizeof(group));
+			return (0);
+		}
+	}
+	return (-1);
+}
+
 static int
 on_tools_end(void *arg, struct imsg *m)
 {
@@ -149,7 +174,7 @@ judge_ask(struct call *c)
 	imsg_put_str(m, c->row.tool);
 	imsg_put_str(m, call_workspace(c));
 	imsg_put_str(m, c->who);
-	imsg_put_str(m, "");
+	imsg_put_str(m, c->session != NULL ? c->session->row.rules : "");
 	imsg_put_fd(m, fd);
 	c->judgings++;
 	c->unasked = 0;
@@ -198,7 +223,8 @@ get_judgement(struct imsg *m, struct judgement *j)
 	get_masked(m, j->next, sizeof(j->next));
 	if (imsg_end(m) == -1 || j->verdict < VERDICT_ALLOW ||
 	    j->verdict > VERDICT_INVALID || j->effect > EFFECT_DESTRUCTIVE ||
-	    (j->flags & ~(unsigned)VERDICT_F_UNRESOLVED) != 0 ||
+	    (j->flags & ~(unsigned)(VERDICT_F_UNRESOLVED |
+	    VERDICT_F_NO_EGRESS)) != 0 ||
 	    j->from > j->to)
 		return (-1);
 	return (0);

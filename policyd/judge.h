@@ -22,6 +22,7 @@ struct tool {
 	int		 asks;
 	uint32_t	 timeout;	/* ms; 0: the limit's */
 	uint8_t		 digest[32];	/* SHA-256 of the declaration */
+	char		 group[NAME_BYTES_MAX];	/* "" for none */
 };
 
 /*

@@ -151,8 +151,9 @@ query_tools_for(const char *own, const char *name, struct refusal *r)
 	}
 	list = json_array();
 	for (i = 0; (tool = judge_tool_n(i)) != NULL; i++) {
-		if (!preset_allows(preset, tool->name, tool->effect) ||
-		    !preset_allows(narrower, tool->name, tool->effect))
+		if (!preset_allows(preset, tool->name, tool->group,
+		    tool->effect) || !preset_allows(narrower, tool->name,
+		    tool->group, tool->effect))
 			continue;
 		json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:b}",
 		    "name", json_text(tool->name),

@@ -70,7 +70,7 @@ json_t *
 session_row_json(const struct session_row *row, const char *state)
 {
 	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,"
-	    "s:{s:I,s:I}}",
+	    "s:o,s:{s:I,s:I}}",
 	    "session", row->id, "neuron", row->neuron,
 	    "principal", principal_json(row->principal),
 	    "profile", json_text(row->profile),
@@ -80,6 +80,7 @@ session_row_json(const struct session_row *row, const char *state)
 	    "created", json_when(row->created),
 	    "expires", json_when(row->expires),
 	    "ended", json_when(row->ended),
+	    "rules", json_text_or_null(row->rules),
 	    "calls", "used", (json_int_t)row->calls,
 	    "limit", (json_int_t)row->calls_limit));
 }
@@ -121,7 +122,7 @@ session_built(struct session *s, const struct build *build)
 void
 session_open(const struct reply_to *to, struct peer *peer,
     const struct build *build, uint64_t hourly, uint64_t calls_limit,
-    uint32_t expires, const char *name)
+    uint32_t expires, const char *name, const char *rules)
 {
 	struct refusal r;
 	struct session *s;
@@ -136,6 +137,7 @@ session_open(const struct reply_to *to, struct peer *peer,
 	}
 	if ((s = calloc(1, sizeof(*s))) == NULL ||
 	    (s->row.workspace = strdup(build->workspace)) == NULL ||
+	    (s->row.rules = strdup(rules)) == NULL ||
 	    (s->clock = evtimer_new(policyd_base(), session_clock, s)) ==
 	    NULL || id_make(ID_SESSION, s->row.id) == -1 ||
 	    ident_spend(peer->ident, wall_seconds(), 1) == -1)
@@ -205,11 +207,12 @@ session_neuron_up(struct session *s)
 	s->row.created = wall_us();
 	s->row.expires = s->row.created + s->row.expires * 1000000;
 	s->row.first_call = store_last_call() + 1;
-	audit_append("session.opened", json_pack("{s:s,s:s,s:o,s:s,s:s,s:o}",
+	audit_append("session.opened", json_pack("{s:s,s:s,s:o,s:s,s:s,s:o,s:o}",
 	    "session", s->row.id, "neuron", s->row.neuron,
 	    "principal", principal_json((uint32_t)s->ident->uid),
 	    "preset", s->row.preset, "profile", s->row.profile,
-	    "workspace", json_text_or_null(s->row.workspace)));
+	    "workspace", json_text_or_null(s->row.workspace),
+	    "rules", json_text_or_null(s->row.rules)));
 	sync_soon();
 	if (!reply_possible(&s->opening) || audit_flush() == -1 ||
 	    store_session_add(&s->row) == -1) {
@@ -246,6 +249,7 @@ session_free(struct session *s)
 	event_free(s->clock);
 	ident_put(s->ident);
 	free(s->row.workspace);
+	free(s->row.rules);
 	free(s);
 }
 

@@ -40,12 +40,12 @@ struct session {
 };
 
 /*
- * Starts one; answers when its neuron stands, or why it does not.  name: ""
- * for none.
+ * Starts one; answers when its neuron stands, or why it does not.  name and
+ * rules: "" for none.
  */
 void	session_open(const struct reply_to *, struct peer *,
 	    const struct build *, uint64_t hourly, uint64_t calls_limit,
-	    uint32_t expires, const char *name);
+	    uint32_t expires, const char *name, const char *rules);
 /* That identity's session of a name, in whatever state; or NULL. */
 struct session *session_named(const struct ident *, const char *name);
 /* A live or ending one, or NULL. */

@@ -26,7 +26,7 @@ static const char *const sql[STMT_COUNT] = {
 	    "exit_code = ?4, signal = ?5, ended = ?6, run_us = ?7 "
 	    "WHERE serial = ?1",
 	[STMT_SESSION_ADD] = "INSERT INTO sessions VALUES "
-	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
 	[STMT_SESSION_END] = "UPDATE sessions SET reason = ?2, ended = ?3, "
 	    "calls = ?4, last_call = ?5 WHERE serial = ?1",
 	[STMT_MARK_SET] = "INSERT OR REPLACE INTO mark VALUES (1, ?1, ?2, ?3)",
@@ -419,6 +419,7 @@ store_session_add(const struct session_row *row)
 	put_u64(stmt, 13, row->calls_limit);
 	put_u64(stmt, 14, row->first_call);
 	put_u64(stmt, 15, row->last_call);
+	put_text(stmt, 16, row->rules);
 	return (store_run(stmt));
 }
 

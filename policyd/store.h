@@ -49,6 +49,7 @@ struct session_row {
 	char		 profile[NAME_BYTES_MAX];
 	char		 preset[NAME_BYTES_MAX];
 	char		*workspace;
+	char		*rules;			/* its own, JSON; "": none */
 	char		 reason[24];		/* of its end; "" if live */
 	uint64_t	 created;
 	uint64_t	 expires;

@@ -113,6 +113,7 @@ const char *const store_steps[] = {
 	"	expires INTEGER NOT NULL,"
 	"	used INTEGER NOT NULL,"
 	"	revoked INTEGER NOT NULL);",
+	"ALTER TABLE sessions ADD COLUMN rules TEXT NOT NULL DEFAULT '';",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slice.h"
 #include "store.h"
 #include "store_stmt.h"
 
@@ -57,9 +58,10 @@ store_call_columns(sqlite3_stmt *stmt, struct call_row *row)
 	row->run_us = get_u64_column(stmt, 12);
 }
 
-/* The workspace is valid until the next step alone. */
+/* Workspace and rules are valid until the next step alone. */
 static void
-session_read(sqlite3_stmt *stmt, struct session_row *row, char *workspace)
+session_read(sqlite3_stmt *stmt, struct session_row *row, char *workspace,
+    char *rules)
 {
 	row->serial = get_u64_column(stmt, 0);
 	get_text_column(stmt, 1, row->id, sizeof(row->id));
@@ -77,6 +79,8 @@ session_read(sqlite3_stmt *stmt, struct session_row *row, char *workspace)
 	row->calls_limit = get_u64_column(stmt, 12);
 	row->first_call = get_u64_column(stmt, 13);
 	row->last_call = get_u64_column(stmt, 14);
+	get_text_column(stmt, 15, rules, RULES_JSON_MAX + 1);
+	row->rules = rules;
 }
 
 static int
@@ -99,12 +103,12 @@ each_call(sqlite3_stmt *stmt, store_call_fn *fn, void *arg)
 static int
 each_session(sqlite3_stmt *stmt, store_session_fn *fn, void *arg)
 {
-	char workspace[PATH_BYTES_MAX];
+	char workspace[PATH_BYTES_MAX], rules[RULES_JSON_MAX + 1];
 	struct session_row row;
 	int r;
 
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
-		session_read(stmt, &row, workspace);
+		session_read(stmt, &row, workspace, rules);
 		if (fn(arg, &row) != 0) {
 			r = SQLITE_DONE;
 			break;

@@ -18,7 +18,7 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
 	    SLICE_LISTENS | SLICE_HOOKS | SLICE_SOURCES, 0, FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false },
 	[CHILD_JUDGED] = { "judged", "judged", "judged", "_myelin-judge", 3,
-	    ROOT_EMPTY, SLICE_ENV, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
+	    ROOT_EMPTY, SLICE_ENV | SLICE_RULES, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
 	    false },
 	[CHILD_NEUROND] = { "neurond", "neurond", "neurond", NULL, 0,
 	    ROOT_NONE, SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |

@@ -191,6 +191,7 @@ finish_presets(struct parser *ps)
 		set_where(&p->where, built_in);
 		(void)strlcpy(p->name, shipped[i].name, sizeof(p->name));
 		p->cap = shipped[i].cap;
+		p->elevated = ELEVATED_OFF;
 	}
 }
 
@@ -215,6 +216,43 @@ finish_principal(struct parser *ps, struct cf_principal *p)
 	}
 }
 
+/* ---- what no call may touch ---- */
+
+static void
+add_own(struct parser *ps, const char *path)
+{
+	struct strings *own = &ps->conf->slice->own;
+
+	if (path == NULL || path[0] != '/' || path[1] == '\0' ||
+	    own->n >= RULES_OWN_MAX || strings_has(own, path))
+		return;
+	if (strings_add(own, path) == -1)
+		fatalx("out of memory");
+}
+
+/*
+ * This instance's own files, by their paths: those of every instance the
+ * judge knows by itself.
+ */
+static void
+finish_own(struct parser *ps)
+{
+	struct slice *s = ps->conf->slice;
+	char *real;
+	size_t i;
+
+	add_own(ps, s->state);
+	add_own(ps, ps->opts->private_dir);
+	for (i = 0; i < s->nlistens; i++)
+		add_own(ps, s->listens[i].path);
+	for (i = 0; i < ps->names.n && !ps->opts->no_include; i++) {
+		add_own(ps, ps->names.v[i]);
+		real = realpath(ps->names.v[i], NULL);
+		add_own(ps, real);
+		free(real);
+	}
+}
+
 void
 conf_finish(struct parser *ps)
 {
@@ -229,4 +267,5 @@ conf_finish(struct parser *ps)
 	finish_profiles(ps);
 	for (i = 0; i < s->nprincipals; i++)
 		finish_principal(ps, &s->principals[i]);
+	finish_own(ps);
 }

@@ -56,6 +56,7 @@ struct parser {
 	struct given		*given;		/* of each profile */
 	struct pos		 here;		/* the entry being filled */
 	bool			 has_preset, has_owner, has_cap;
+	bool			 has_elevated, no_rule;
 };
 
 /* ---- reports ---- */
@@ -117,6 +118,9 @@ void	set_preset(struct parser *, struct pos, const char *name);
 void	set_preset_cap(struct parser *, struct pos, const char *);
 void	set_preset_tools(struct parser *, struct pos, bool allow,
 	    const struct strings *);
+void	set_preset_groups(struct parser *, struct pos, bool allow,
+	    const struct strings *);
+void	set_preset_elevated(struct parser *, struct pos, const char *);
 void	set_preset_limit(struct parser *, struct pos, int limit,
 	    const char *);
 
@@ -133,6 +137,18 @@ void	set_principal_end(struct parser *);
 
 void	set_operator(struct parser *, struct pos, enum cf_who,
 	    const char *name, const struct strings *rights);
+
+/* A rule; its conditions and tests follow, and its end checks it whole. */
+void	set_rule(struct parser *, struct pos, unsigned verdict);
+void	set_rule_list(struct parser *, struct pos, enum rule_list,
+	    const struct strings *);
+void	set_rule_word(struct parser *, struct pos, enum rule_list,
+	    const char *);
+/* A user of the host, by name or number: "uid:N". */
+void	set_rule_user(struct parser *, struct pos, const char *name);
+void	set_rule_test(struct parser *, struct pos, bool negative,
+	    const char *text);
+void	set_rule_end(struct parser *);
 
 /* Reads and range-checks a limit's value; false after an error. */
 bool	set_limit_value(struct parser *, struct pos, int limit,

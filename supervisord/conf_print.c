@@ -172,6 +172,9 @@ print_presets(FILE *f, const struct slice *s)
 		(void)fprintf(f, " {\n\tcap %s\n", effect_name(p->cap));
 		print_list(f, "\tallow tool", &p->allow);
 		print_list(f, "\tdeny tool", &p->deny);
+		print_list(f, "\tdeny group", &p->deny_groups);
+		if (p->elevated == ELEVATED_ASK)
+			(void)fputs("\televated ask\n", f);
 		if (p->calls_session != 0)
 			print_limit(f, "\t", LIMIT_CALLS_SESSION,
 			    p->calls_session);
@@ -235,6 +238,27 @@ print_operators(FILE *f, const struct slice *s)
 }
 
 static void
+print_rules(FILE *f, const struct slice *s)
+{
+	const struct cf_rule *r;
+	char text[RULE_TEXT_MAX];
+	size_t i, k;
+
+	for (i = 0; i < s->nrules; i++) {
+		r = &s->rules[i];
+		(void)rule_text(r, text, sizeof(text));
+		(void)fprintf(f, "%s%s", text, r->ntests > 0 ? " {\n" : "\n");
+		for (k = 0; k < r->ntests; k++) {
+			print_word(f, r->tests[k].negative ? "\tnot match" :
+			    "\tmatch", r->tests[k].text);
+			(void)putc('\n', f);
+		}
+		if (r->ntests > 0)
+			(void)fputs("}\n", f);
+	}
+}
+
+static void
 print_tools(FILE *f, const struct conf *conf)
 {
 	size_t i;
@@ -268,4 +292,5 @@ conf_print(const struct conf *conf, FILE *f)
 	print_presets(f, s);
 	print_principals(f, s);
 	print_operators(f, s);
+	print_rules(f, s);
 }

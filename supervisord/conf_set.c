@@ -380,7 +380,7 @@ set_preset(struct parser *ps, struct pos pos, const char *name)
 	const struct cf_preset *old;
 	struct cf_preset *p;
 
-	ps->has_cap = false;
+	ps->has_cap = ps->has_elevated = false;
 	if (set_name_ok(ps, pos, "preset", name) &&
 	    (old = slice_preset(s, name)) != NULL)
 		conf_error(ps, pos, "preset \"%s\" was given already, at "
@@ -443,6 +443,47 @@ set_preset_tools(struct parser *ps, struct pos pos, bool allow,
 		else if (strings_add(to, list->v[i]) == -1)
 			fatalx("out of memory");
 	}
+}
+
+void
+set_preset_groups(struct parser *ps, struct pos pos, bool allow,
+    const struct strings *list)
+{
+	struct strings *to = &preset_current(ps)->deny_groups;
+	size_t i;
+
+	if (allow) {
+		conf_error(ps, pos, "a preset denies groups of tools, and "
+		    "allows tools by their names alone");
+		return;
+	}
+	for (i = 0; i < list->n; i++) {
+		if (!set_name_ok(ps, pos, "group", list->v[i]))
+			continue;
+		if (strings_has(to, list->v[i]))
+			conf_error(ps, pos, "group \"%s\" was given already in "
+			    "this preset", list->v[i]);
+		else if (to->n >= CONF_ENTRIES_MAX)
+			conf_error(ps, pos, "more than %d groups",
+			    CONF_ENTRIES_MAX);
+		else if (strings_add(to, list->v[i]) == -1)
+			fatalx("out of memory");
+	}
+}
+
+/* Guarantee C6: there is no "on". */
+void
+set_preset_elevated(struct parser *ps, struct pos pos, const char *word)
+{
+	if (ps->has_elevated)
+		conf_error(ps, pos, "elevated was given already in this "
+		    "preset");
+	ps->has_elevated = true;
+	if (strcmp(word, "ask") == 0)
+		preset_current(ps)->elevated = ELEVATED_ASK;
+	else if (strcmp(word, "off") != 0)
+		conf_error(ps, pos, "elevated is off or ask, not \"%s\"",
+		    word);
 }
 
 void

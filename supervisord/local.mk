@@ -20,7 +20,7 @@ supervisord_libconf_a_SOURCES = \
 	supervisord/conf_lex.c \
 	supervisord/conf_listen.c \
 	supervisord/conf_names.c \
-	supervisord/conf_print.c \
+	supervisord/conf_print.c supervisord/conf_rule.c \
 	supervisord/conf_set.c \
 	supervisord/conf_who.c \
 	supervisord/limit_text.c supervisord/limit_text.h \

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol.h"
+
 #define YYLLOC_DEFAULT(cur, rhs, n)					\
 	((cur) = YYRHSLOC(rhs, (n) != 0 ? 1 : 0))
 
@@ -51,7 +53,9 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token <str> MACRO	"a macro"
 %token <num> LIMIT	"a limit"
 %token ALLOW "allow" ANY "any" API "api" ASK "ask" CAP "cap"
-%token CGROUP "cgroup" DENY "deny" EGRESS "egress"
+%token CGROUP "cgroup" COMMAND "command" DENY "deny" EFFECT "effect"
+%token EGRESS "egress" ELEVATED "elevated" MARK "mark" MATCH "match" NOT "not"
+%token PATH "path"
 %token ENVIRONMENT "environment" GROUP "group" HOOK "hook"
 %token INCLUDE "include"
 %token INSTANCE "instance" LISTEN "listen" LOG "log" MAY "may" MODE "mode"
@@ -64,7 +68,8 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token TCP "tcp" TOKEN "token"
 
 %type <num> plane who allow_deny
-%type <list> list
+%type <list> list marks words
+%type <str> mark
 
 %destructor { free($$); } <str>
 %destructor { strings_free(&$$); } <list>
@@ -147,14 +152,7 @@ entry		: %empty
 		| preset
 		| principal
 		| operator
-		| allow_deny {
-			NOT_HERE(@1, "rules for commands come with the command "
-			    "judge, which this version does not have");
-		}
-		| ASK {
-			NOT_HERE(@1, "rules for commands come with the command "
-			    "judge, which this version does not have");
-		}
+		| rule
 		| EGRESS {
 			NOT_HERE(@1, "egress comes with egressd, which this "
 			    "version does not have");
@@ -268,9 +266,16 @@ preset_line	: %empty
 			set_preset_tools(ps, @1, $1 == ALLOW, &$3);
 			strings_free(&$3);
 		}
-		| allow_deny GROUP {
-			NOT_HERE(@1, "groups of tools come with MCP, which "
-			    "this version does not have");
+		| allow_deny GROUP list {
+			set_preset_groups(ps, @1, $1 == ALLOW, &$3);
+			strings_free(&$3);
+		}
+		| ELEVATED STRING {
+			set_preset_elevated(ps, @1, $2);
+			free($2);
+		}
+		| ELEVATED ASK {
+			set_preset_elevated(ps, @1, "ask");
 		}
 		| LIMIT STRING {
 			set_preset_limit(ps, @1, $1, $2);
@@ -281,6 +286,81 @@ preset_line	: %empty
 
 allow_deny	: ALLOW				{ $$ = ALLOW; }
 		| DENY				{ $$ = DENY; }
+		;
+
+rule		: rule_head conditions {
+			set_rule_end(ps);
+		}
+		| rule_head conditions '{' rule_lines '}' {
+			set_rule_end(ps);
+		}
+		;
+
+rule_head	: allow_deny {
+			set_rule(ps, @1, $1 == ALLOW ? VERDICT_ALLOW :
+			    VERDICT_DENY);
+		}
+		| ASK {
+			set_rule(ps, @1, VERDICT_ASK);
+		}
+		;
+
+conditions	: condition
+		| conditions condition
+		;
+
+condition	: TOOL list {
+			set_rule_list(ps, @1, RULE_TOOL, &$2);
+			strings_free(&$2);
+		}
+		| EFFECT list {
+			set_rule_list(ps, @1, RULE_EFFECT, &$2);
+			strings_free(&$2);
+		}
+		| MARK marks {
+			set_rule_list(ps, @1, RULE_MARK, &$2);
+			strings_free(&$2);
+		}
+		| COMMAND words {
+			set_rule_list(ps, @1, RULE_COMMAND, &$2);
+			strings_free(&$2);
+		}
+		| PATH list {
+			set_rule_list(ps, @1, RULE_PATH, &$2);
+			strings_free(&$2);
+		}
+		| HOST list {
+			set_rule_list(ps, @1, RULE_HOST, &$2);
+			strings_free(&$2);
+		}
+		| PRINCIPAL list {
+			set_rule_list(ps, @1, RULE_PRINCIPAL, &$2);
+			strings_free(&$2);
+		}
+		| PRINCIPAL USER STRING {
+			set_rule_user(ps, @1, $3);
+			free($3);
+		}
+		| WORKSPACE list {
+			set_rule_list(ps, @1, RULE_WORKSPACE, &$2);
+			strings_free(&$2);
+		}
+		;
+
+rule_lines	: rule_line
+		| rule_lines sep rule_line
+		;
+
+rule_line	: %empty
+		| MATCH STRING {
+			set_rule_test(ps, @1, false, $2);
+			free($2);
+		}
+		| NOT MATCH STRING {
+			set_rule_test(ps, @1, true, $3);
+			free($3);
+		}
+		| error
 		;
 
 principal	: principal_head '{' principal_lines '}' {
@@ -343,6 +423,31 @@ list		: STRING {
 		| list ',' optnl STRING {
 			$$ = $1;
 			list_add(&$$, $4);
+		}
+		;
+
+/* One of them is a keyword. */
+mark		: STRING			{ $$ = $1; }
+		| ELEVATED			{ $$ = conf_copy("elevated"); }
+		;
+
+marks		: mark {
+			$$ = (struct strings){ NULL, 0 };
+			list_add(&$$, $1);
+		}
+		| marks ',' optnl mark {
+			$$ = $1;
+			list_add(&$$, $4);
+		}
+		;
+
+words		: STRING {
+			$$ = (struct strings){ NULL, 0 };
+			list_add(&$$, $1);
+		}
+		| words STRING {
+			$$ = $1;
+			list_add(&$$, $2);
 		}
 		;
 

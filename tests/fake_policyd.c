@@ -164,13 +164,12 @@ on_query(void *arg, struct imsg *m)
 }
 
 static int
-on_open(void *arg, struct imsg *m)
+open_any(struct imsg *m, int ruled)
 {
 	uint32_t request = imsg_get_u32(m);
 	char id[ID_SIZE], text[200], profile[64], neuron[64];
-	char workspace[PATH_BYTES_MAX], preset[64];
+	char workspace[PATH_BYTES_MAX], preset[64], rules[RULES_JSON_MAX + 1];
 
-	(void)arg;
 	(void)imsg_get_u64(m);
 	(void)imsg_get_u8(m);
 	(void)imsg_get_u32(m);
@@ -180,6 +179,8 @@ on_open(void *arg, struct imsg *m)
 	imsg_get_str(m, neuron, sizeof(neuron));
 	imsg_get_str(m, workspace, sizeof(workspace));
 	imsg_get_str(m, preset, sizeof(preset));
+	if (ruled)
+		imsg_get_str(m, rules, sizeof(rules));
 	if (imsg_end(m) == -1)
 		return (-1);
 	if (strcmp(preset, "poor") == 0) {
@@ -195,6 +196,20 @@ on_open(void *arg, struct imsg *m)
 		reply(request, 201, 0, text);
 	}
 	return (0);
+}
+
+static int
+on_open(void *arg, struct imsg *m)
+{
+	(void)arg;
+	return (open_any(m, 0));
+}
+
+static int
+on_open_ruled(void *arg, struct imsg *m)
+{
+	(void)arg;
+	return (open_any(m, 1));
 }
 
 static int
@@ -589,6 +604,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_PEER,		on_peer },
 	{ MSG_PEER_GONE,	nothing },
 	{ MSG_OPEN,		on_open },
+	{ MSG_OPEN_RULED,	on_open_ruled },
 	{ MSG_END,		on_end },
 	{ MSG_ASK,		on_ask },
 	{ MSG_ASK_ONCE,		on_ask },

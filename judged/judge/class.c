@@ -81,7 +81,10 @@ class_find(const struct subject *s, enum class_id id, const char *rule)
 		.next = row->next,
 		.command = s->c,
 		.from = s->c->from,
-		.to = s->c->to
+		.to = s->c->to,
+		.flags = s->flags,
+		.path = s->path,
+		.hosts = s->hosts
 	};
 
 	judging_find(s->j, &f);

@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "judge_int.h"
 #include "options.h"
@@ -34,6 +35,8 @@ dialect_of(const char *name)
 struct shell_words {
 	int			 code;	/* -c was there */
 	int			 input;	/* -s was there */
+	int			 reads;	/* -n was there: runs nothing */
+	int			 talks;	/* -i: which -n says nothing to */
 	const struct word	*first;	/* operand */
 	size_t			 at;	/* its index */
 	int			 traces;
@@ -68,6 +71,11 @@ shell_words(const struct subject *s, struct shell_words *w)
 			w->at = opt.at;
 			return;
 		}
+		if (opt.letter == 'n' || (opt.letter == 'o' &&
+		    word_is(opt.value, "noexec")))
+			w->reads = 1;
+		else if (opt.letter == 'i')
+			w->talks = 1;
 		if (opt.letter == 'c')
 			w->code = 1;
 		else if (opt.letter == 's')
@@ -97,6 +105,8 @@ handle_shell(const struct subject *s)
 
 	shell_words(s, &w);
 	class_find(s, CLASS_READ, "starts a shell");
+	if (w.reads && !w.talks && dialect != DIALECT_OTHER)
+		return;
 	if (w.code) {
 		if (w.first == NULL)
 			return;		/* an error */
@@ -129,187 +139,6 @@ handle_shell(const struct subject *s)
 
 /* ---- interpreters ---- */
 
-/*
- * A call that executes or deletes, with what it is given as literals: all
- * that is certain.  Everything else in the code is the neuron's to contain.
- */
-static const char *const exec_calls[] = {
-	"os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn",
-	"subprocess.run", "subprocess.call", "subprocess.Popen",
-	"subprocess.check_call", "subprocess.check_output",
-	"subprocess.getoutput", "subprocess.getstatusoutput",
-	"commands.getoutput", "pty.spawn", "Popen", "check_output",
-	"check_call", "system", "exec", "execSync", "execFile",
-	"execFileSync", "spawnSync", "spawn", "popen", "shell_exec",
-	"passthru", "proc_open", "qx", "open", "IO.popen", "Open3.capture2",
-	"Open3.capture2e", "Open3.capture3", "Deno.run", "Bun.spawn", "run",
-	NULL
-};
-static const char *const delete_calls[] = {
-	"shutil.rmtree", "rmtree", "rm_rf", "rm_r", "remove_tree",
-	"FileUtils.rm_rf", "FileUtils.rm_r", "FileUtils.remove_dir",
-	"remove_entry_secure", "rmSync", "rmdirSync", "removeSync", "rimraf",
-	NULL
-};
-
-static int
-is_word(char c)
-{
-	return (isalnum((unsigned char)c) || c == '_' || c == '.');
-}
-
-/*
- * A string literal at p: its end, its text in the arena.  NULL if there is
- * none.  Escapes as in C, as far as commands need.
- */
-static const char *
-literal(struct judging *j, const char *p, const char *end, char **text)
-{
-	char quote = *p, *to;
-	const char *start;
-	int triple;
-
-	if (quote != '"' && quote != '\'' && quote != '`')
-		return (NULL);
-	triple = end - p >= 3 && p[1] == quote && p[2] == quote;
-	p += triple ? 3 : 1;
-	start = p;
-	to = *text = judging_alloc(j, (size_t)(end - start) + 1);
-	while (p < end) {
-		if (*p == quote && (!triple || (end - p >= 3 &&
-		    p[1] == quote && p[2] == quote))) {
-			*to = '\0';
-			return (p + (triple ? 3 : 1));
-		}
-		if (*p == '\\' && p + 1 < end) {
-			p++;
-			*to++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
-			p++;
-		} else
-			*to++ = *p++;
-	}
-	return (NULL);
-}
-
-/* The literals between here and the closing parenthesis, by spaces. */
-static const char *
-call_literals(struct judging *j, const char *p, const char *end, char *joined,
-    size_t room)
-{
-	const char *next;
-	char *text;
-	size_t used = 0, n;
-	int depth = 1;
-
-	joined[0] = '\0';
-	while (p < end && depth > 0) {
-		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(j, p, end, &text)) != NULL) {
-			n = strlen(text);
-			if (used + n + 2 < room) {
-				if (used > 0)
-					joined[used++] = ' ';
-				memcpy(joined + used, text, n + 1);
-				used += n;
-			}
-			p = next;
-			continue;
-		}
-		if (*p == '(' || *p == '[' || *p == '{')
-			depth++;
-		else if (*p == ')' || *p == ']' || *p == '}')
-			depth--;
-		p++;
-	}
-	return (p);
-}
-
-static void
-deny_if(const struct subject *s, const char *text, const char *what)
-{
-	size_t len = strlen(text);
-
-	if (len > 0 && judging_again(s->j, len, s->c) &&
-	    subject_code_would_deny(s, text, len)) {
-		struct shell_start start = {
-			.who = SHELL_CHILD, .command = s->c
-		};
-
-		(void)what;
-		shell_judge(s->j, text, len, DIALECT_BASH, &start, NULL);
-	}
-}
-
-void
-interpreter_code(const struct subject *s, const char *code, size_t len)
-{
-	const char *p = code, *end = code + len, *name, *next;
-	char *joined, *text, *called, *rm;
-	size_t n, room;
-	int forks = 0;
-
-	room = len + 16;
-	joined = judging_alloc(s->j, room);
-	while (p < end) {
-		/* `...` of perl, ruby, php */
-		if (*p == '`' && strcmp(s->name, "node") != 0 &&
-		    (next = literal(s->j, p, end, &text)) != NULL) {
-			deny_if(s, text, "backticks");
-			p = next;
-			continue;
-		}
-		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(s->j, p, end, &text)) != NULL) {
-			p = next;
-			continue;
-		}
-		if (!is_word(*p)) {
-			p++;
-			continue;
-		}
-		for (name = p; p < end && is_word(*p); p++)
-			continue;
-		n = (size_t)(p - name);
-		called = judging_strndup(s->j, name, n);
-		if (strcmp(called, "fork") == 0 || strcmp(called, "os.fork") ==
-		    0)
-			forks++;
-		while (p < end && (*p == ' ' || *p == '\t'))
-			p++;
-		if (strcmp(called, "while") == 0 && forks > 0)
-			forks += 100;
-		if (strcmp(called, "fork") == 0 && p < end && forks == 1 &&
-		    strncmp(p, "while fork", 10) == 0)
-			forks += 100;
-		if (forks > 100) {
-			class_find(s, HARD_FORKBOMB, "forks for ever");
-			return;
-		}
-		if (p >= end)
-			break;
-		if (*p == '(')
-			p++;
-		else if (*p != '"' && *p != '\'' && *p != '{' && *p != '[')
-			continue;
-		/* the last part counts: x.run, child_process.execSync */
-		name = strrchr(called, '.');
-		name = name == NULL ? called : name + 1;
-		if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
-		    strncmp(called, "os.exec", 7) == 0 ||
-		    strncmp(called, "os.spawn", 8) == 0) {
-			(void)call_literals(s->j, p, end, joined, room);
-			deny_if(s, joined, called);
-		} else if (in_list(called, delete_calls) ||
-		    in_list(name, delete_calls)) {
-			(void)call_literals(s->j, p, end, joined, room);
-			rm = judging_alloc(s->j, room + 8);
-			memcpy(rm, "rm -rf ", 7);
-			memcpy(rm + 7, joined, strlen(joined) + 1);
-			deny_if(s, rm, called);
-		}
-	}
-}
-
 struct interpreter {
 	const char	*name;
 	const char	*code;		/* letters whose value is code */
@@ -321,7 +150,7 @@ struct interpreter {
 static const struct interpreter interpreters[] = {
 	{ "python", "c", "cmWXQ", "check-hash-based-pycs", "m" },
 	{ "pypy", "c", "cmWXQ", NULL, "m" },
-	{ "perl", "eE", "eEIlxFimMdDCV", NULL, NULL },
+	{ "perl", "eE", "eEIFmM", NULL, NULL },
 	{ "ruby", "e", "eIrCEFKxTW", "encoding", NULL },
 	{ "node", "ep", "eprC", "eval print require import conditions "
 	    "input-type", NULL },
@@ -335,7 +164,9 @@ static const struct interpreter interpreters[] = {
 	{ "osascript", "e", "el", NULL, NULL },
 	{ "guile", "c", "ceslL", NULL, NULL },
 	{ "groovy", "e", "e", NULL, NULL },
-	{ "jshell", "", "", NULL, NULL }
+	{ "jshell", "", "", NULL, NULL },
+	{ "emacs", "", "fluLqT", "eval execute load file funcall user "
+	    "directory script", NULL }
 };
 
 static const struct interpreter *
@@ -362,6 +193,10 @@ interpret(const struct subject *s, const struct content *content)
 		    &s->argv[0]);
 		break;
 	case CONTENT_TEXT:
+		/* Tcl looks like a shell: exec rm -rf / */
+		if (strncmp(s->name, "tclsh", 5) == 0)
+			interpreter_command(s, judging_strndup(s->j, content->text,
+			    content->len), 0);
 		interpreter_code(s, content->text, content->len);
 		break;
 	case CONTENT_UNKNOWN:
@@ -376,14 +211,58 @@ interpret(const struct subject *s, const struct content *content)
 static void
 interpret_word(const struct subject *s, const struct word *code)
 {
+	const char *text;
+
 	if ((code->flags & WORD_NETWORK) != 0)
 		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
 		    &s->argv[0]);
 	else if (code->text == NULL)
 		class_findf(s, CLASS_OPAQUE, "%s runs code that is not known",
 		    &s->argv[0]);
-	else
-		interpreter_code(s, code->text, code->len);
+	if (word_code(code)[0] != '\0') {
+		text = word_code(code);
+		interpreter_code(s, text, strlen(text));
+		if (!word_known(code) && interpreter_starts(text,
+		    strlen(text)))
+			class_findf(s, CLASS_OPAQUE, "%s starts a command "
+			    "that is not known", &s->argv[0]);
+	}
+}
+
+/* Programs with other tables that take code in a word as well. */
+static const struct inline_row {
+	const char	*name;
+	const char	*options;	/* the word behind one is code */
+} inline_rows[] = {
+	{ "deno", "eval" }, { "bun", "-e --eval -p --print" },
+	{ "julia", "-e -E --eval --print" }, { "elixir", "-e --eval" },
+	{ "iex", "-e --eval" }, { "crystal", "eval" }, { "swift", "-e" },
+	{ "scala", "-e" }, { "raku", "-e" }, { "erl", "-eval" },
+	{ "R", "-e" }, { "octave", "--eval" }, { "ghc", "-e" },
+	{ "ts-node", "-e --eval -p" }, { "tsx", "-e --eval -p" },
+	{ "pwsh", "-c -Command -command" }, { "nu", "-c --commands" },
+	{ "xonsh", "-c" }, { "elvish", "-c" }, { "ipython", "-c" },
+	{ "sage", "-c" }, { "racket", "-e" }, { "sbcl", "--eval" },
+	{ "clisp", "-x" }, { "clojure", "-e" }, { "luajit", "-e" }
+};
+
+void
+inline_judge(const struct subject *s)
+{
+	const struct inline_row *row = NULL;
+	const char *p;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(inline_rows) / sizeof(inline_rows[0]); i++)
+		if (strcmp(inline_rows[i].name, s->name) == 0)
+			row = &inline_rows[i];
+	for (i = 1; row != NULL && i + 1 < s->argc; i++)
+		for (p = row->options; *p != '\0'; p += n + (p[n] == ' ')) {
+			n = strcspn(p, " ");
+			if (s->argv[i].len == n && strncmp(word_start(
+			    &s->argv[i]), p, n) == 0)
+				interpret_word(s, &s->argv[i + 1]);
+		}
 }
 
 /* python -m MODULE: some modules are programs of the tables. */
@@ -409,6 +288,47 @@ run_module(const struct subject *s, const struct word *module, size_t next)
 	subject_argv(s, argv, n);
 }
 
+static int
+is_url(const char *text)
+{
+	static const char *const kinds[] = { "http://", "https://", "npm:",
+		"jsr:", "ftp://", NULL };
+	size_t i;
+
+	for (i = 0; kinds[i] != NULL; i++)
+		if (strncasecmp(text, kinds[i], strlen(kinds[i])) == 0)
+			return (1);
+	return (0);
+}
+
+/* perl -i, ruby -i: its operands are changed in place. */
+static void
+edits_in_place(const struct subject *s, const struct optspec *spec)
+{
+	struct optscan o;
+	struct opt opt;
+	int in_place = 0, code = 0;
+
+	opt_begin(&o, s, 1, spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			if (in_place && code)
+				zone_write(s, opt.word, CLASS_MUTATE,
+				    "changes files");
+			continue;
+		}
+		/* -i.bak: the rest of the word is a suffix */
+		if (opt.letter == 'i') {
+			in_place = 1;
+			if (opt.value == NULL)
+				o.cluster = 0;
+			else if (opt.at + 1 < o.next)
+				o.next--;
+		}
+		code |= opt.letter == 'e' || opt.letter == 'E';
+	}
+}
+
 void
 handle_interpreter(const struct subject *s)
 {
@@ -420,6 +340,13 @@ handle_interpreter(const struct subject *s)
 	int code = 0;
 
 	class_findf(s, CLASS_READ, "%s runs code", &s->argv[0]);
+	if (strncmp(s->name, "perl", 4) == 0 ||
+	    strncmp(s->name, "ruby", 4) == 0) {
+		/* -i may have a suffix, never a value */
+		struct optspec flags = { "eEIlFmMrCKxTW", NULL, 0 };
+
+		edits_in_place(s, &flags);
+	}
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND) {
@@ -427,6 +354,9 @@ handle_interpreter(const struct subject *s)
 				return;
 			if (strcmp(word_start(opt.word), "-") == 0)
 				break;
+			if (is_url(word_start(opt.word)))
+				class_findf(s, CLASS_REMOTE, "%s runs code "
+				    "from the network", &s->argv[0]);
 			shell_file_get(s->j, s->c, opt.word, &content);
 			interpret(s, &content);
 			if (content.kind == CONTENT_INHERITED &&
@@ -438,6 +368,7 @@ handle_interpreter(const struct subject *s)
 		if (opt.value != NULL && ((opt.letter != 0 &&
 		    strchr(in->code, opt.letter) != NULL) ||
 		    (opt.kind == OPT_LONG && (opt_is(&opt, 0, "eval") ||
+		    opt_is(&opt, 0, "execute") ||
 		    opt_is(&opt, 0, "print") || opt_is(&opt, 0, "run"))))) {
 			interpret_word(s, opt.value);
 			code = 1;
@@ -463,9 +394,21 @@ handle_interpreter(const struct subject *s)
 
 /* ---- make ---- */
 
+static void
+make_rules(const struct subject *s, const struct content *content)
+{
+	if (content->kind == CONTENT_NETWORK)
+		class_find(s, CLASS_REMOTE, "make runs rules from the "
+		    "network");
+	else if (content->kind == CONTENT_TEXT)
+		makefile_text(s, content->text, content->len);
+}
+
 void
 handle_make(const struct subject *s)
 {
+	static const char *const files[] = { "GNUmakefile", "makefile",
+		"Makefile" };
 	static const struct optspec spec = { "fCIjloWE", "file makefile "
 	    "directory include-dir jobs load-average old-file assume-old "
 	    "what-if new-file assume-new eval output-sync", 0 };
@@ -473,27 +416,37 @@ handle_make(const struct subject *s)
 	struct opt opt;
 	const char *text;
 	struct content content;
+	int named = 0;
+	size_t i;
 
 	class_find(s, CLASS_READ, "runs the workspace's own rules");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
-			if (opt.value != NULL && (opt_is(&opt, 'E', "eval")))
+			if (opt.value != NULL && (opt_is(&opt, 'E',
+			    "eval"))) {
 				class_find(s, CLASS_OPAQUE, "make is given "
 				    "rules as text");
+				makefile_text(s, word_start(opt.value),
+				    strlen(word_start(opt.value)));
+			}
 			if (opt.value != NULL && opt_is(&opt, 'f', "file")) {
 				shell_file_get(s->j, s->c, opt.value,
 				    &content);
-				if (content.kind == CONTENT_NETWORK ||
-				    (strcmp(word_start(opt.value), "-") == 0 &&
-				    s->c->input.kind == CONTENT_NETWORK))
-					class_find(s, CLASS_REMOTE, "make runs "
-					    "rules from the network");
+				if (word_is(opt.value, "-"))
+					content = s->c->input;
+				make_rules(s, &content);
+				named = 1;
 			}
 			continue;
 		}
 		text = word_start(opt.word);
 		if (strncmp(text, "SHELL=", 6) == 0)
 			subject_hidden_code(s, word_rest(s->j, opt.word, 6));
+	}
+	for (i = 0; !named && i < 3; i++) {
+		shell_file_get(s->j, s->c, word_make(s->j, files[i], NULL),
+		    &content);
+		make_rules(s, &content);
 	}
 }

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -169,9 +170,12 @@ static void
 check_rename(const struct subject *s, const struct word *from)
 {
 	const char *text = word_static(from), *name;
+	const char *slash = text == NULL ? NULL : strrchr(text, '/');
 	size_t i;
 
-	if (text == NULL || strchr(text, '/') == NULL)
+	/* of a directory of programs: /bin, /usr/sbin */
+	if (slash == NULL || slash - text < 3 ||
+	    strncmp(slash - 3, "bin", 3) != 0)
 		return;
 	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
 		if (strcmp(base_name(text), name) == 0) {
@@ -219,18 +223,27 @@ void
 handle_mv(const struct subject *s)
 {
 	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
 	size_t n, i;
 	enum zone z;
 
 	list = operand_list(s, &n);
 	if (target == NULL && n > 1)
 		target = list[--n];
+	if (target != NULL && n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
 	class_find(s, CLASS_MUTATE, "moves files");
 	for (i = 0; i < n; i++) {
 		check_rename(s, list[i]);
 		z = zone_of(s, list[i]);
 		if (zone_wipes(s, list[i]))
 			class_findf(s, HARD_WIPE, "moves all of %s away",
+			    list[i]);
+		else if (zone_holds_own(s, list[i]))
+			class_findf(s, HARD_SELF, "Myelin's own is in %s",
 			    list[i]);
 		else if (z != ZONE_WORK && z != ZONE_TMP)
 			zone_write(s, list[i], CLASS_MUTATE, "moves files");
@@ -243,6 +256,7 @@ void
 handle_ln(const struct subject *s)
 {
 	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
 	size_t n, i;
 
 	list = operand_list(s, &n);
@@ -250,6 +264,11 @@ handle_ln(const struct subject *s)
 		target = list[--n];
 	for (i = 0; i < n; i++)
 		check_rename(s, list[i]);
+	if (target != NULL && n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
 	class_find(s, CLASS_MUTATE, "makes links");
 	if (target != NULL)
 		zone_write(s, target, CLASS_MUTATE, "makes links");
@@ -268,12 +287,37 @@ handle_truncate(const struct subject *s)
 			zone_write(s, opt.word, CLASS_LOSE, "cuts a file off");
 }
 
+/* 4755, u+s, +s: not of directories alone, as 2775 and g+s are. */
+static int
+sets_user(const char *mode)
+{
+	const char *p;
+
+	if (mode[0] >= '0' && mode[0] <= '7')
+		return (strlen(mode) >= 4 && (mode[strlen(mode) - 4] & 4) !=
+		    0);
+	for (p = mode; (p = strchr(p, 's')) != NULL; p++) {
+		const char *from = p;
+
+		while (from > mode && from[-1] != ',')
+			from--;
+		if (memchr(from, '-', (size_t)(p - from)) == NULL &&
+		    (strcspn(from, "ua+=") < strcspn(from, "g")))
+			return (1);
+	}
+	return (0);
+}
+
 /* chmod, chown, chgrp, setfacl, chattr: FIRST operand is no file. */
 void
 handle_mode(const struct subject *s)
 {
-	static const struct optspec spec = { "nmxMXpv", "reference from "
-	    "modify set remove", 0 };
+	static const struct optspec acl = { "nmxMX", "modify set remove "
+	    "modify-file set-file remove-file restore", 0 };
+	static const struct optspec attributes = { "pv", NULL, 0 };
+	static const struct optspec modes = { NULL, "reference from", 0 };
+	const struct optspec spec = strcmp(s->name, "setfacl") == 0 ? acl :
+	    strcmp(s->name, "chattr") == 0 ? attributes : modes;
 	int recursive = opt_has(s, 1, &spec, 'R', "recursive");
 	int owner = strcmp(s->name, "chmod") != 0 &&
 	    strcmp(s->name, "setfacl") != 0;
@@ -290,13 +334,19 @@ handle_mode(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
 			/* chmod -x: a mode, no option */
-			if (first && strcmp(s->name, "chmod") == 0 &&
-			    opt.kind == OPT_SHORT &&
-			    strchr("rwxXst", opt.letter) != NULL)
+			if (first && opt.kind == OPT_SHORT &&
+			    strchr(strcmp(s->name, "chmod") == 0 ? "rwxXst" :
+			    strcmp(s->name, "chattr") == 0 ?
+			    "aAcCdDeFijmPsStTux" : "", opt.letter) != NULL)
 				first = 0;
 			continue;
 		}
 		if (first) {
+			if (strcmp(s->name, "chmod") == 0 &&
+			    sets_user(word_start(opt.word)))
+				class_findf(s, CLASS_ELEVATED, "makes a "
+				    "program run with its owner's rights: %s",
+				    opt.word);
 			first = 0;
 			continue;
 		}
@@ -323,6 +373,7 @@ handle_mode(const struct subject *s)
 void
 handle_dd(const struct subject *s)
 {
+	struct content copy = s->c->input;
 	const struct word *out = NULL;
 	const char *text;
 	size_t i;
@@ -331,14 +382,94 @@ handle_dd(const struct subject *s)
 		text = word_start(&s->argv[i]);
 		if (strncmp(text, "of=", 3) == 0)
 			out = word_rest(s->j, &s->argv[i], 3);
+		else if (strncmp(text, "if=", 3) == 0)
+			shell_file_get(s->j, s->c, word_rest(s->j,
+			    &s->argv[i], 3), &copy);
 		else if (s->argv[i].text == NULL)
 			class_findf(s, CLASS_OPAQUE, "what is written is "
 			    "not known: %s", &s->argv[i]);
 	}
 	if (out == NULL)
 		class_find(s, CLASS_READ, "copies to its output");
-	else
+	else {
+		if (copy.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, out, &copy);
 		zone_write(s, out, CLASS_LOSE, "overwrites a file");
+	}
+}
+
+/* ---- patch, keys ---- */
+
+/* patch FILE, -o FILE, -d DIRECTORY; else what the patch names, from here. */
+void
+handle_patch(const struct subject *s)
+{
+	static const struct optspec spec = { "BDFVYdgioprz", "prefix ifdef "
+	    "fuzz version-control basename-prefix directory get input output "
+	    "strip reject-file suffix quoting-style read-only", 0 };
+	struct optscan o;
+	struct opt opt;
+	int operands = 0;
+
+	class_find(s, CLASS_MUTATE, "changes files");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND ? operands++ == 0 :
+		    opt.value != NULL && (opt_is(&opt, 'o', "output") ||
+		    opt_is(&opt, 'd', "directory")))
+			zone_write(s, opt.kind == OPT_OPERAND ? opt.word :
+			    opt.value, CLASS_MUTATE, "changes files");
+	}
+}
+
+/* ssh-keygen writes keys, most often to ~/.ssh. */
+void
+handle_keygen(const struct subject *s)
+{
+	static const struct optspec spec = { "abCDEfFIJKmMnNOPRrsStTVwWYZz",
+	    NULL, 0 };
+	const struct word *file = NULL;
+	struct optscan o;
+	struct opt opt;
+	int shows = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt_is(&opt, 'f', NULL))
+			file = opt.value;
+		else if (opt.kind == OPT_SHORT && opt.letter != 0 &&
+		    strchr("lyFBHQ", opt.letter) != NULL)
+			shows = 1;
+	}
+	if (shows)
+		class_find(s, CLASS_READ, "shows keys");
+	else if (file == NULL)
+		class_find(s, CLASS_ELEVATED, "writes keys to ~/.ssh");
+	else
+		zone_write(s, file, CLASS_MUTATE, "writes a key");
+}
+
+/* openssl: connections, and files that -out names. */
+void
+handle_openssl(const struct subject *s)
+{
+	static const struct optspec spec = { NULL, "out outform! keyout "
+	    "CAcreateserial! in inform! inkey key", OPT_ONE_DASH };
+	static const char *const connects[] = { "s_client", "s_server",
+		"s_time", "ocsp", "cmp", NULL };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_READ, "works on keys and digests");
+	if (s->argc > 1 && in_list(word_start(&s->argv[1]), connects))
+		handle_net_write(s);
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_LONG && opt.value != NULL &&
+		    (strcmp(opt.name, "out") == 0 ||
+		    strcmp(opt.name, "keyout") == 0))
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "writes a file");
 }
 
 /* ---- rsync ---- */
@@ -356,8 +487,9 @@ is_remote(const struct word *w)
 }
 
 void
-handle_rsync(const struct subject *s)
+handle_rsync(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
 	static const struct optspec spec = { "efBTMm", "rsh filter exclude "
 	    "include exclude-from include-from files-from block-size "
 	    "temp-dir partial-dir backup-dir suffix compare-dest copy-dest "
@@ -366,6 +498,7 @@ handle_rsync(const struct subject *s)
 	    "out-format password-file address rsync-path sockopts "
 	    "remote-option info debug max-delete", 0 };
 	const struct word *target = NULL, *last = NULL;
+	int dry = opt_has(s, 1, &spec, 'n', "dry-run");
 	int deletes = 0, reads = 0;
 	struct optscan o;
 	struct opt opt;
@@ -390,9 +523,15 @@ handle_rsync(const struct subject *s)
 		class_find(s, CLASS_READ, "copies nothing");
 		return;
 	}
+	at.hosts = hosts_of(s, 1, &spec, HOSTS_REMOTES);
 	if (is_remote(target)) {
 		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
 		    target);
+		return;
+	}
+	if (dry) {
+		class_find(s, reads ? CLASS_NET_READ : CLASS_READ,
+		    "shows what it would copy");
 		return;
 	}
 	if (deletes && zone_wipes(s, target)) {

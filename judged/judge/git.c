@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -254,6 +255,22 @@ net_read(const struct git *g, const char *rule)
 	class_find(g->s, CLASS_NET_READ, rule);
 }
 
+/* A directory that is made or filled: outside it is more than a change. */
+static void
+elsewhere(const struct git *g, const struct word *directory)
+{
+	struct subject there = *g->s;
+	struct command c = *g->s->c, *kept;
+
+	c.cwd = g->cwd;
+	kept = judging_alloc(g->s->j, sizeof(*kept));
+	*kept = c;
+	there.c = kept;
+	if (zone_of(&there, directory) > ZONE_UNKNOWN)
+		zone_write(&there, directory, CLASS_MUTATE, "makes a "
+		    "repository");
+}
+
 /* clone, fetch, pull, ls-remote: options and addresses that execute. */
 static void
 git_fetch(const struct git *g)
@@ -264,11 +281,14 @@ git_fetch(const struct git *g)
 	const char *text;
 	struct optscan o;
 	struct opt opt;
+	int operands = 0;
 
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND) {
 			text = word_start(opt.word);
+			if (operands++ == 1 && strcmp(g->name, "clone") == 0)
+				elsewhere(g, opt.word);
 			if (strncmp(text, "ext::", 5) == 0)
 				subject_hidden_code(g->s, word_rest(g->s->j,
 				    opt.word, 5));
@@ -290,6 +310,24 @@ git_fetch(const struct git *g)
 static void
 git_push(const struct git *g)
 {
+	static const struct optspec spec = { "o", "receive-pack exec repo "
+	    "push-option sendmail-cmd to-cmd cc-cmd header-cmd "
+	    "smtp-server! to cc bcc from subject", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, &g->sub, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_LONG && opt.value != NULL &&
+		    (opt_is(&opt, 0, "receive-pack") ||
+		    strcmp(opt.name, "exec") == 0 ||
+		    ends_with(opt.name, "-cmd")))
+			subject_hidden_code(g->s, opt.value);
+		if (opt.kind == OPT_OPERAND && strncmp(word_start(opt.word),
+		    "ext::", 5) == 0)
+			subject_hidden_code(g->s, word_rest(g->s->j, opt.word,
+			    5));
+	}
 	class_find(g->s, CLASS_NET_WRITE, "writes to another repository");
 }
 
@@ -302,7 +340,7 @@ git_config(const struct git *g)
 	struct optscan o;
 	struct opt opt;
 	const char *text;
-	int first = 1, writes = 0;
+	int first = 1, writes = 0, host = 0;
 
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
@@ -314,6 +352,8 @@ git_config(const struct git *g)
 			if (opt_is(&opt, 0, "global") ||
 			    opt_is(&opt, 0, "system"))
 				writes |= 2;
+			if (opt_is(&opt, 0, "system"))
+				host = 1;
 			continue;
 		}
 		text = word_start(opt.word);
@@ -333,6 +373,9 @@ git_config(const struct git *g)
 		git_key(g->s, word_start(key), value);
 		writes |= 1;
 	}
+	if (host && (writes & 1) != 0)
+		class_find(g->s, CLASS_ELEVATED, "changes git's configuration "
+		    "for all of the host");
 	class_find(g->s, (writes & 1) != 0 ? CLASS_MUTATE : CLASS_READ,
 	    (writes & 1) != 0 ? "changes git's configuration" :
 	    "shows git's configuration");
@@ -358,7 +401,12 @@ git_rebase(const struct git *g)
 static void
 git_bisect(const struct git *g)
 {
-	class_find(g->s, CLASS_MUTATE, "looks for a commit");
+	static const char *const shows[] = { "log", "view", "visualize",
+		"terms", "help", NULL };
+
+	class_find(g->s, g->sub.argc > 1 && in_list(word_start(
+	    &g->sub.argv[1]), shows) ? CLASS_READ : CLASS_MUTATE,
+	    "looks for a commit");
 	if (g->sub.argc > 2 && word_is(&g->sub.argv[1], "run"))
 		subject_argv(g->s, g->sub.argv + 2, g->sub.argc - 2);
 }
@@ -425,8 +473,25 @@ git_remote(const struct git *g)
 }
 
 static void
+git_init(const struct git *g)
+{
+	static const struct optspec spec = { "b", "template separate-git-dir "
+	    "object-format initial-branch shared! bare!", 0 };
+	const struct word *to = opt_operand(&g->sub, 1, &spec, 0);
+
+	class_find(g->s, CLASS_MUTATE, "makes a repository");
+	if (to != NULL)
+		elsewhere(g, to);
+}
+
+static void
 git_worktree(const struct git *g)
 {
+	static const struct optspec spec = { "bB", "reason", 0 };
+	const struct word *to = opt_operand(&g->sub, 1, &spec, 1);
+
+	if (to != NULL && has_word(g, "add"))
+		elsewhere(g, to);
 	if (has_word(g, "remove"))
 		destroy_if(g, has(g, 'f', "force"), CLASS_MUTATE,
 		    "deletes a working tree with its changes");
@@ -438,8 +503,8 @@ git_worktree(const struct git *g)
 static void
 git_gc(const struct git *g)
 {
+	int now = strcmp(g->name, "prune") == 0 && !has(g, 'n', "dry-run");
 	size_t i;
-	int now = 0;
 
 	for (i = 1; i < g->sub.argc; i++)
 		if (strstr(word_start(&g->sub.argv[i]), "=now") != NULL ||
@@ -486,6 +551,12 @@ git_show(const struct git *g)
 	struct opt opt;
 
 	class_find(g->s, CLASS_READ, "shows a repository");
+	/* files of the repository, named from here */
+	if (strcmp(g->name, "ls-files") == 0 || has(g, 0, "name-only") ||
+	    (strcmp(g->name, "grep") == 0 && has(g, 'l', "name-only"))) {
+		g->s->out->output.kind = CONTENT_UNKNOWN;
+		g->s->out->output.names = NAMES_INSIDE;
+	}
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
@@ -514,6 +585,27 @@ static void
 git_mutate(const struct git *g)
 {
 	class_find(g->s, CLASS_MUTATE, "changes a repository");
+	if (g->s->c->cwd != NULL)
+		elsewhere(g, word_make(g->s->j, ".", &g->s->argv[0]));
+}
+
+/* format-patch, bundle: files, where they are named or here. */
+static void
+git_write(const struct git *g)
+{
+	static const struct optspec spec = { "o", "output-directory "
+	    "start-number", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(g->s, has(g, 0, "stdout") ? CLASS_READ : CLASS_MUTATE,
+	    "writes commits to files");
+	opt_begin(&o, &g->sub, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.value != NULL && opt_is(&opt, 'o',
+		    "output-directory"))
+			zone_write(g->s, opt.value, CLASS_MUTATE,
+			    "writes commits to files");
 }
 
 static void
@@ -534,7 +626,26 @@ git_archive(const struct git *g)
 			    "writes an archive");
 		else if (opt_is(&opt, 0, "exec"))
 			subject_hidden_code(g->s, opt.value);
+		else if (opt_is(&opt, 0, "remote"))
+			net_read(g, "reads from another repository");
 	}
+}
+
+/* lfs, subtree: what their first word says. */
+static void
+git_twice(const struct git *g)
+{
+	static const char *const pushes[] = { "push", "lock", "unlock", NULL };
+	static const char *const fetches[] = { "pull", "fetch", "clone", "add",
+		NULL };
+	const struct word *w = opt_operand(&g->sub, 1, NULL, 0);
+
+	if (w != NULL && in_list(word_start(w), pushes))
+		git_push(g);
+	else if (w != NULL && in_list(word_start(w), fetches))
+		git_fetch(g);
+	else
+		class_find(g->s, CLASS_MUTATE, "changes a repository");
 }
 
 static const struct git_row {
@@ -550,10 +661,11 @@ static const struct git_row {
 	{ "commit-tree", git_mutate }, { "config", git_config },
 	{ "daemon", git_push }, { "fast-import", git_mutate },
 	{ "fetch", git_fetch }, { "fetch-pack", git_fetch },
+	{ "format-patch", git_write }, { "bundle", git_write },
 	{ "filter-branch", git_filter }, { "filter-repo", git_filter },
-	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_mutate },
+	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_init },
 	{ "imap-send", git_push }, { "instaweb", git_push },
-	{ "lfs", git_fetch },
+	{ "lfs", git_twice },
 	{ "ls-remote", git_fetch }, { "maintenance", git_mutate },
 	{ "merge", git_mutate }, { "mergetool", git_show },
 	{ "mv", git_mutate }, { "notes", git_mutate },
@@ -567,6 +679,7 @@ static const struct git_row {
 	{ "send-email", git_push }, { "send-pack", git_push },
 	{ "sparse-checkout", git_mutate }, { "stage", git_mutate },
 	{ "stash", git_stash }, { "submodule", git_submodule },
+	{ "subtree", git_twice },
 	{ "svn", git_push }, { "switch", git_switch },
 	{ "symbolic-ref", git_mutate }, { "tag", git_tag },
 	{ "update-index", git_mutate }, { "update-ref", git_update_ref },
@@ -574,12 +687,18 @@ static const struct git_row {
 };
 
 void
-handle_git(const struct subject *s)
+handle_git(const struct subject *of)
 {
 	static const struct optspec spec = { "Cc", "git-dir work-tree "
 	    "namespace super-prefix config-env exec-path list-cmds", 0 };
+	struct subject at = *of, *s = &at;
 	struct git g = { .s = s, .cwd = s->c->cwd };
+	struct finding_hosts *h;
 	struct optspec stops = spec;
+	static const char *const network[] = { "clone", "fetch", "pull",
+		"push", "ls-remote", "fetch-pack", "send-pack", "archive",
+		NULL };
+	int configured = 0;
 	struct optscan o;
 	struct opt opt;
 	size_t i;
@@ -589,8 +708,14 @@ handle_git(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND)
 			break;
-		if (opt.value != NULL && opt_is(&opt, 'c', NULL))
+		if (opt.value != NULL && opt_is(&opt, 'c', NULL)) {
 			git_config_option(s, opt.value);
+			configured = 1;
+		}
+		configured |= opt_is(&opt, 0, "config-env");
+		if (opt.value != NULL && opt_is(&opt, 'C', NULL))
+			g.cwd = word_static(opt.value) == NULL ? NULL :
+			    shell_path(s->j, g.cwd, opt.value->text);
 		if (opt.value != NULL && opt.kind == OPT_LONG &&
 		    strcmp(opt.name, "exec-path") == 0)
 			class_find(s, CLASS_OPAQUE, "git would execute what "
@@ -608,6 +733,26 @@ handle_git(const struct subject *s)
 		class_findf(s, CLASS_OPAQUE, "what git is to do is not known: "
 		    "%s", opt.word);
 		return;
+	}
+	/* a remote by its name may be anywhere, and settings rewrite URLs */
+	if (in_list(g.name, network)) {
+		h = hosts_of(&g.sub, 1, NULL, HOSTS_REPOSITORIES);
+		h->unsure |= h->n == 0;
+		h->proxied = configured;
+		h->unsure |= configured;
+		at.hosts = h;
+	}
+	/* what it changes lies where -C says */
+	if (g.cwd != s->c->cwd) {
+		struct command *there = judging_alloc(s->j, sizeof(*there));
+		struct subject *moved = judging_alloc(s->j, sizeof(*moved));
+
+		*there = *s->c;
+		there->cwd = g.cwd;
+		*moved = *s;
+		moved->c = there;
+		g.s = moved;
+		g.sub.c = there;
 	}
 	/* exec-path is given with "=" alone */
 	for (i = 0; i < sizeof(git_rows) / sizeof(git_rows[0]); i++) {

@@ -26,18 +26,81 @@ handler	handle_curl, handle_wget, handle_scp, handle_ssh, handle_nc,
 handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
+handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
+	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie;
 handler	handle_tar, handle_archive, handle_code_options;
-handler	handle_at, handle_kill, handle_sudo_tool, handle_lister;
+handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
+
+/* Escapes to a shell in what a client of its own language is given. */
+int	client_escapes(const struct subject *);
+/* What a makefile runs, as far as it is certain. */
+void	makefile_text(const struct subject *, const char *, size_t);
+/* An ex command: of an editor's option or input. */
+void	ex_command(const struct subject *, const struct word *);
 
 /*
- * Wrappers: 1 if the program is one and was judged with what it starts.
+ * Judges argv with every mark replaced by the first item, or with all of them
+ * behind it where no mark stands.  any_mark: all that parallel replaces.
  */
-int	wrapper_judge(const struct subject *);
+void	run_with(const struct subject *, const struct word *argv, size_t argc,
+	    const char *mark, const struct word *items, size_t nitems);
+extern const char any_mark[];
+
+/* A client of a database that is told to delete. */
+void	database_judge(const struct subject *);
+
+/* Code in a word of a program that is no interpreter of the table. */
+void	inline_judge(const struct subject *);
+
+/* What of its output is known where a program lists files. */
+void	listing_output(const struct subject *);
+/* 1 if the word names a file of home, a workspace or /tmp. */
+int	listing_inside(const struct subject *, const struct word *);
+
+/* 1 if handle_lister knows the program. */
+int	is_lister(const char *name);
+
+/*
+ * Wrappers: 1 if the program is one and was judged.  A command that it starts
+ * as it stands in its words goes to next, still to be judged; so any number
+ * of them in a row is a loop.
+ */
+int	wrapper_judge(const struct subject *, struct command **next);
+
+/*
+ * How a row of the table of wrappers is used, for tests that go through all of
+ * them.
+ */
+struct wrapper_use {
+	const char	*name;
+	const char	*sub;		/* "run exec": one has to follow */
+	unsigned	 skip;		/* operands in front of the command */
+	int		 is_string;	/* the command is text for a shell */
+	int		 code_c;	/* -c STRING is text for a shell */
+	int		 none;		/* no command stands in its words */
+};
+/* 0 behind the last row. */
+int	wrapper_use(size_t row, struct wrapper_use *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
+int	is_subcommand(const char *name);
+
+/*
+ * 1 if the word there is a program of the hard denies; if what follows it
+ * would be denied, that is found.
+ */
+int	dangerous_tail(const struct subject *, size_t at);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);
+/*
+ * A command that code starts, if that would be denied; one that a shell is
+ * given as it stands (is_line) also if it would ask.
+ */
+void	interpreter_command(const struct subject *, const char *text,
+	    int is_line);
+/* 1 if the code names a call that starts commands. */
+int	interpreter_starts(const char *code, size_t len);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hosts.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
@@ -15,9 +16,16 @@
 static void
 net_read(const struct subject *s)
 {
+	static const char *const outputs[] = { "-o", "--output", "-O",
+		"--output-document", "-P", "-fsSLo", "-sSLo", "-sLo", "-Lo",
+		"-fLo", "-so", "-sSo", "-fsSo", "-qO", "-d", NULL };
 	size_t i;
 
 	for (i = 1; i < s->argc; i++) {
+		/* a name of a file here is not sent */
+		if ((s->argv[i].flags & WORD_WORKSPACE) != 0 &&
+		    in_list(word_start(&s->argv[i - 1]), outputs))
+			continue;
 		if (!word_known(&s->argv[i])) {
 			class_findf(s, CLASS_OPAQUE, "what is asked of the "
 			    "network is not known: %s", &s->argv[i]);
@@ -28,16 +36,62 @@ net_read(const struct subject *s)
 	    &s->argv[0]);
 }
 
-void
-handle_net_read(const struct subject *s)
+/* What the operands of a program that has no handler of its own are. */
+static enum hosts_kind
+kind_of(const char *name)
 {
+	static const char *const urls[] = { "aria2c", "axel", "lynx", "links",
+		"w3m", "elinks", "youtube-dl", "yt-dlp", "wscat", "websocat",
+		NULL };
+	static const char *const first[] = { "telnet", "ftp", "sftp", "tftp",
+		"rsh", "rlogin", "mosh", "ssh-copy-id", NULL };
+	static const char *const all[] = { "ping", "ping6", "fping", "host",
+		"nslookup", "drill", "whois", "traceroute", "tracepath",
+		"mtr", "nmap", NULL };
+
+	return (in_list(name, urls) ? HOSTS_URLS : in_list(name, first) ?
+	    HOSTS_FIRST : in_list(name, all) ? HOSTS_ALL : HOSTS_UNSURE);
+}
+
+void
+handle_net_read(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+
+	if (at.hosts == NULL)
+		at.hosts = hosts_of(s, 1, NULL, kind_of(s->name));
 	s->out->output.kind = CONTENT_NETWORK;
 	net_read(s);
 }
 
-void
-handle_net_write(const struct subject *s)
+/* socat's UNIX-CONNECT:/path,option... */
+static void
+socket_addresses(const struct subject *s)
 {
+	const char *at;
+	struct word *path;
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		if (s->argv[i].text == NULL ||
+		    (at = strchr(s->argv[i].text, ':')) == NULL)
+			continue;
+		path = word_make(s->j, judging_strndup(s->j, at + 1,
+		    strcspn(at + 1, ",!")), &s->argv[i]);
+		if (zone_is_own(s, path))
+			class_findf(s, HARD_SELF, "Myelin's own: %s", path);
+	}
+}
+
+void
+handle_net_write(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+
+	if (strcmp(s->name, "socat") == 0)
+		socket_addresses(s);
+	if (at.hosts == NULL)
+		at.hosts = hosts_of(s, 1, NULL, kind_of(s->name));
 	s->out->output.kind = CONTENT_NETWORK;
 	class_findf(s, CLASS_NET_WRITE, "%s reaches another host",
 	    &s->argv[0]);
@@ -70,6 +124,25 @@ url_name(const struct subject *s, const struct word *url)
 	n = strcspn(p, "?#");
 	return (word_make(s->j, n == 0 ? "index.html" :
 	    judging_strndup(s->j, p, n), url));
+}
+
+/* The file in the directory that an option names, if it names one. */
+static const struct word *
+in_directory(const struct subject *s, const struct word *directory,
+    const struct word *file)
+{
+	const char *dir = word_static(directory), *name = word_static(file);
+	char *path;
+	size_t n;
+
+	if (dir == NULL || name == NULL)
+		return (directory == NULL ? file : directory);
+	n = strlen(dir);
+	path = judging_alloc(s->j, n + strlen(name) + 2);
+	memcpy(path, dir, n);
+	path[n] = '/';
+	memcpy(path + n + 1, name, strlen(name));
+	return (word_make(s->j, path, file));
 }
 
 /* ---- curl ---- */
@@ -137,15 +210,47 @@ curl_option(const struct subject *s, const struct opt *opt)
 	return (0);
 }
 
-void
-handle_curl(const struct subject *s)
+/* Options that say where curl goes instead of, or beside, its URLs. */
+static void
+curl_host(struct subject *s, struct finding_hosts *h, const struct opt *opt)
 {
+	static const char *const names[] = { "proxy", "preproxy", "socks4",
+		"socks4a", "socks5", "socks5-hostname", "connect-to",
+		"resolve", "config", "unix-socket", "abstract-unix-socket",
+		"doh-url", "dns-servers", "proxy1.0", NULL };
+	size_t i;
+
+	if (opt->value != NULL && opt_is(opt, 0, "url")) {
+		hosts_add(s->j, h, opt->value);
+		return;
+	}
+	if (opt->kind == OPT_LONG && opt->value != NULL &&
+	    strstr(opt->name, "unix-socket") != NULL &&
+	    zone_is_own(s, opt->value))
+		class_findf(s, HARD_SELF, "Myelin's own: %s", opt->value);
+	if (opt->kind == OPT_SHORT)
+		h->proxied |= opt->letter == 'x' || opt->letter == 'K';
+	for (i = 0; opt->kind == OPT_LONG && names[i] != NULL; i++)
+		h->proxied |= strncmp(names[i], opt->name,
+		    strlen(opt->name)) == 0;
+	h->unsure |= h->proxied;
+}
+
+void
+handle_curl(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &curl_spec, HOSTS_URLS);
+	const struct word *directory = NULL;
 	int writes = 0, named = 0, any = 0;
 	struct optscan o;
 	struct opt opt;
 
+	at.hosts = h;
 	opt_begin(&o, s, 1, &curl_spec);
 	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND)
+			curl_host(&at, h, &opt);
 		if (opt.kind == OPT_OPERAND) {
 			any = 1;
 			continue;
@@ -155,12 +260,16 @@ handle_curl(const struct subject *s)
 		if (opt_is(&opt, 'O', "remote-name") || (opt.kind == OPT_LONG &&
 		    strcmp(opt.name, "remote-name-all") == 0))
 			named = 1;
+		if (opt.kind == OPT_LONG && strcmp(opt.name, "output-dir") ==
+		    0)
+			directory = opt.value;
 		writes |= curl_option(s, &opt);
 	}
 	opt_begin(&o, s, 1, &curl_spec);
 	while (named && opt_next(&o, &opt))
 		if (opt.kind == OPT_OPERAND)
-			downloaded(s, url_name(s, opt.word));
+			downloaded(s, in_directory(s, directory,
+			    url_name(s, opt.word)));
 	s->out->output.kind = CONTENT_NETWORK;
 	if (writes)
 		class_find(s, CLASS_NET_WRITE, "curl sends something");
@@ -181,22 +290,34 @@ static const struct optspec wget_spec = { "OPoaetTwQUAiRDIXlB",
 	0 };
 
 void
-handle_wget(const struct subject *s)
+handle_wget(const struct subject *of)
 {
-	const struct word *to = NULL;
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &wget_spec, HOSTS_URLS);
+	const struct word *to = NULL, *directory = NULL;
 	int writes = 0;
 	struct optscan o;
 	struct opt opt;
 
+	at.hosts = h;
 	opt_begin(&o, s, 1, &wget_spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND)
 			continue;
+		if (opt_is(&opt, 'e', "execute"))
+			h->unsure = h->proxied = 1;
+		if (opt_is(&opt, 'i', "input-file"))
+			h->unsure = 1;
 		if (opt_is(&opt, 'O', "output-document"))
 			to = opt.value;
-		if (opt.kind == OPT_LONG && (strncmp(opt.name, "post", 4) ==
-		    0 || strncmp(opt.name, "body", 4) == 0 ||
-		    (strncmp(opt.name, "method", 6) == 0 &&
+		if (opt_is(&opt, 'P', "directory-prefix"))
+			directory = opt.value;
+		if (opt.kind == OPT_LONG && strlen(opt.name) > 1 &&
+		    (opt_is(&opt, 0, "post-data") ||
+		    opt_is(&opt, 0, "post-file") ||
+		    opt_is(&opt, 0, "body-data") ||
+		    opt_is(&opt, 0, "body-file") ||
+		    (opt_is(&opt, 0, "method") &&
 		    (word_static(opt.value) == NULL ||
 		    !reads_only(opt.value->text)))))
 			writes = 1;
@@ -215,7 +336,8 @@ handle_wget(const struct subject *s)
 	opt_begin(&o, s, 1, &wget_spec);
 	while (to == NULL && opt_next(&o, &opt))
 		if (opt.kind == OPT_OPERAND)
-			downloaded(s, url_name(s, opt.word));
+			downloaded(s, in_directory(s, directory,
+			    url_name(s, opt.word)));
 	if (writes)
 		class_find(s, CLASS_NET_WRITE, "wget sends something");
 	else
@@ -250,15 +372,17 @@ ssh_option(const struct subject *s, const struct word *value)
 }
 
 void
-handle_ssh(const struct subject *s)
+handle_ssh(const struct subject *of)
 {
-	struct word *line = NULL;
+	struct subject at = *of, *s = &at;
+	struct finding_hosts *h = hosts_of(s, 1, &ssh_spec, HOSTS_FIRST);
+	const struct word *line;
 	struct optscan o;
 	struct opt opt;
-	size_t i, len = 0;
-	char *text;
+	size_t i;
 
-	class_find(s, CLASS_NET_WRITE, "acts on another host");
+	/* its configuration may lead elsewhere, as -J and -o do */
+	h->unsure = 1;
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &ssh_spec);
 	while (opt_next(&o, &opt)) {
@@ -269,8 +393,16 @@ handle_ssh(const struct subject *s)
 		}
 		break;
 	}
+	/* without a host it is how another program reaches one: rsync -e */
+	if (opt.kind != OPT_OPERAND) {
+		class_find(s, CLASS_READ, "ssh reaches no host");
+		return;
+	}
+	at.hosts = h;
+	class_find(s, CLASS_NET_WRITE, "acts on another host");
+	at.hosts = NULL;
 	/* options may stand behind the host, too */
-	for (i = opt.kind == OPT_OPERAND ? opt.at + 1 : s->argc; i < s->argc &&
+	for (i = opt.at + 1; i < s->argc &&
 	    word_start(&s->argv[i])[0] == '-'; i++)
 		if (strcmp(word_start(&s->argv[i]), "-p") == 0 ||
 		    strcmp(word_start(&s->argv[i]), "-i") == 0 ||
@@ -284,30 +416,13 @@ handle_ssh(const struct subject *s)
 		};
 
 		/* a login shell there reads what comes */
-		if (s->c->input.kind == CONTENT_TEXT)
+		if (s->c->input.kind == CONTENT_TEXT ||
+		    s->c->input.whole != NULL)
 			shell_judge_content(s->j, &s->c->input, DIALECT_BASH,
 			    &start, s->out);
 		return;
 	}
-	line = word_make(s->j, NULL, &s->argv[i]);
-	line->flags = 0;
-	text = judging_alloc(s->j, 1);
-	for (; i < s->argc; i++) {
-		char *more = judging_alloc(s->j, len + s->argv[i].len + 2);
-
-		memcpy(more, text, len);
-		if (len > 0)
-			more[len++] = ' ';
-		memcpy(more + len, word_start(&s->argv[i]), s->argv[i].len);
-		len += s->argv[i].len;
-		text = more;
-		line->flags |= s->argv[i].flags & (WORD_PREFIX |
-		    WORD_NETWORK);
-		if ((s->argv[i].flags & WORD_PREFIX) != 0)
-			break;
-	}
-	line->text = text;
-	line->len = len;
+	line = subject_join(s, i);
 	subject_code(s, DIALECT_BASH, SHELL_ELSEWHERE, line);
 	s->out->output.kind = CONTENT_NETWORK;
 }
@@ -325,22 +440,25 @@ is_remote(const struct word *w)
 }
 
 void
-handle_scp(const struct subject *s)
+handle_scp(const struct subject *of)
 {
 	static const struct optspec spec = { "cDFiJloPSX", NULL, 0 };
-	const struct word *last = NULL;
+	struct subject at = *of, *s = &at;
+	const struct word *last = NULL, *from = NULL;
 	struct optscan o;
 	struct opt opt;
 
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND)
+		if (opt.kind == OPT_OPERAND) {
+			from = last;
 			last = opt.word;
-		else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+		} else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
 			ssh_option(s, opt.value);
 		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
 			subject_hidden_code(s, opt.value);
 	}
+	at.hosts = hosts_of(s, 1, &spec, HOSTS_REMOTES);
 	if (last == NULL)
 		class_find(s, CLASS_READ, "copies nothing");
 	else if (is_remote(last) || !word_known(last))
@@ -349,14 +467,39 @@ handle_scp(const struct subject *s)
 	else {
 		net_read(s);
 		downloaded(s, last);
+		/* into a directory, perhaps */
+		if (from != NULL && word_known(from))
+			downloaded(s, in_directory(s, last, word_make(s->j,
+			    base_name(from->text + strcspn(from->text, ":") +
+			    1), from)));
 	}
 }
 
+/* sftp: as scp, but what it will do there is not in its words. */
 void
-handle_nc(const struct subject *s)
+handle_sftp(const struct subject *s)
+{
+	static const struct optspec spec = { "BbcDFiJloPRsSX", NULL, 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+			ssh_option(s, opt.value);
+		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
+			subject_hidden_code(s, opt.value);
+	}
+	handle_net_write(s);
+}
+
+void
+handle_nc(const struct subject *of)
 {
 	static const struct optspec spec = { "IiMmOPpqsTVwXxec", "exec "
 	    "sh-exec lua-exec source source-port idle-timeout", 0 };
+	struct subject at = *of, *s = &at;
+	const struct word *socket;
 	struct optscan o;
 	struct opt opt;
 
@@ -367,8 +510,63 @@ handle_nc(const struct subject *s)
 		    opt_is(&opt, 'c', "sh-exec")))
 			subject_hidden_code(s, opt.value);
 	}
+	/* what listens, or speaks to a socket of the file system, stays here */
+	at.hosts = hosts_of(s, 1, &spec, opt_has(s, 1, &spec, 'l', "listen") ||
+	    opt_has(s, 1, &spec, 'U', "unixsock") ? HOSTS_UNSURE :
+	    HOSTS_FIRST);
+	socket = opt_operand(s, 1, &spec, 0);
+	if (socket != NULL && opt_has(s, 1, &spec, 'U', "unixsock") &&
+	    zone_is_own(s, socket))
+		class_findf(s, HARD_SELF, "Myelin's own: %s", socket);
 	class_findf(s, CLASS_NET_WRITE, "%s connects to another host",
 	    &s->argv[0]);
+}
+
+/*
+ * HTTPie and its kin: http [METHOD] URL [ITEM ...].  An item of data, or
+ * input, makes it a POST.
+ */
+void
+handle_httpie(const struct subject *s)
+{
+	static const struct optspec spec = { "apsAo", "auth print style output "
+	    "session timeout verify cert proxy auth-type max-redirects", 0 };
+	struct optscan o;
+	struct opt opt;
+	const char *text, *at;
+	int writes = 0;
+	size_t n = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			writes |= opt.kind == OPT_LONG &&
+			    strncmp(opt.name, "raw", 3) == 0;
+			continue;
+		}
+		text = word_start(opt.word);
+		if (n++ == 0 && text[0] != '\0' && text[strspn(text,
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] ==
+		    '\0' && s->argc > opt.at + 1) {
+			writes |= !reads_only(text) &&
+			    strcasecmp(text, "get") != 0 &&
+			    strcasecmp(text, "head") != 0;
+			n = 0;
+			continue;
+		}
+		/* name==value is a query, name:value a header */
+		at = n > 1 ? text + strcspn(text, "=@") : "";
+		if (*at != '\0' && !(at[0] == '=' && at[1] == '='))
+			writes = 1;
+	}
+	writes |= s->c->input.kind != CONTENT_INHERITED &&
+	    s->c->input.kind != CONTENT_NONE;
+	s->out->output.kind = CONTENT_NETWORK;
+	if (writes)
+		class_findf(s, CLASS_NET_WRITE, "%s sends something",
+		    &s->argv[0]);
+	else
+		net_read(s);
 }
 
 /* ---- clients of services: by verb ---- */
@@ -382,7 +580,8 @@ static const char *const read_verbs[] = {
 	"lint", "providers", "graph", "state", "rollout", "config", "account",
 	"download", "clone", "checkout", "presign", "tail", "inspect",
 	"ps", "targets", "open", "regions", "platform", "doctor", "dependency",
-	"repo", "console", "preview", "outputs", "check", "find", NULL
+	"repo", "console", "preview", "outputs", "check", "find", "scan",
+	"query", NULL
 };
 
 static int
@@ -391,12 +590,17 @@ is_read_verb(const char *text)
 	return (in_list(text, read_verbs) ||
 	    strncmp(text, "list-", 5) == 0 || strncmp(text, "get-", 4) == 0 ||
 	    strncmp(text, "describe-", 9) == 0 ||
+	    strncmp(text, "batch-get-", 10) == 0 ||
+	    strncmp(text, "lookup-", 7) == 0 ||
+	    strncmp(text, "filter-", 7) == 0 ||
+	    strncmp(text, "search-", 7) == 0 ||
 	    strncmp(text, "head-", 5) == 0);
 }
 
 void
-handle_gh(const struct subject *s)
+handle_gh(const struct subject *of)
 {
+	struct subject at = *of, *s = &at;
 	static const struct optspec spec = { "RXfFHqt", "repo method field "
 	    "raw-field header jq template input hostname json", 0 };
 	const struct word *noun, *verb;
@@ -404,6 +608,7 @@ handle_gh(const struct subject *s)
 	struct opt opt;
 	int writes = 0;
 
+	at.hosts = hosts_of(s, 1, NULL, HOSTS_UNSURE);
 	noun = opt_operand(s, 1, &spec, 0);
 	verb = opt_operand(s, 1, &spec, 1);
 	s->out->output.kind = CONTENT_NETWORK;
@@ -422,6 +627,9 @@ handle_gh(const struct subject *s)
 	    in_list(word_start(noun), (const char *const[]){ "alias",
 	    "config", "completion", "extension", "browse", "auth", NULL }) &&
 	    !word_is(noun, "extension"))
+		writes = word_is(noun, "auth") && !in_list(word_start(verb),
+		    (const char *const[]){ "status", "token", NULL });
+	else if (noun != NULL && word_is(noun, "search"))
 		writes = 0;
 	else if (verb != NULL)
 		writes = !is_read_verb(word_start(verb));
@@ -435,45 +643,116 @@ handle_gh(const struct subject *s)
 		net_read(s);
 }
 
-/* aws, gcloud, az, kubectl, terraform, ...: a verb that reads, or not. */
-void
-handle_cloud(const struct subject *s)
+/* Verbs that change, whatever stands beside them. */
+static const char *const write_verbs[] = {
+	"create", "delete", "update", "set", "add", "remove", "apply",
+	"destroy", "deploy", "start", "stop", "restart", "reboot", "run",
+	"exec", "put", "import", "invoke", "attach", "detach", "enable",
+	"disable", "patch", "replace", "edit", "scale", "terminate", "mb",
+	"rb", "rm", "rmdir", "purge", "publish", "send", "write", "ssh",
+	"console", "upgrade", "modify", "register", "deregister", "rotate",
+	"reset", "restore", "copyto", "move", "moveto", "touch", "mkdir",
+	"push", "launch", "up", "down", "upload",
+	"upload-batch", NULL
+};
+static const char *const write_prefixes[] = {
+	"create-", "delete-", "update-", "put-", "add-", "remove-", "run-",
+	"start-", "stop-", "terminate-", "reboot-", "modify-", "attach-",
+	"detach-", "enable-", "disable-", "register-", "deregister-",
+	"restore-", "reset-", "set-", "send-", "publish-", "invoke-",
+	"import-", "associate-", "disassociate-", "authorize-", "revoke-",
+	"tag-", "untag-", "copy-", "cancel-", "purge-", "add_", NULL
+};
+static const char *const copy_verbs[] = {
+	"cp", "sync", "mv", "copy", "get", "put", "download", NULL
+};
+
+static int
+is_write_verb(const char *text)
 {
-	static const struct optspec spec = { "noflc", "namespace output "
+	size_t i;
+
+	for (i = 0; write_prefixes[i] != NULL; i++)
+		if (strncmp(text, write_prefixes[i],
+		    strlen(write_prefixes[i])) == 0)
+			return (1);
+	return (in_list(text, write_verbs));
+}
+
+/* A place at the service: s3://..., REMOTE:PATH. */
+static int
+is_there(const struct word *w)
+{
+	return (!word_known(w) || strchr(w->text, ':') != NULL);
+}
+
+struct cloud {
+	int			 reads;
+	int			 writes;
+	int			 copies;
+	int			 any;
+	size_t			 operands;
+	const struct word	*last;
+};
+
+static void
+cloud_word(struct cloud *c, const struct word *w)
+{
+	const char *text = word_start(w);
+
+	c->last = w;
+	c->any = 1;
+	/* nouns and a verb stand in front, names behind */
+	if (c->operands++ > 3 || c->copies)
+		return;
+	if (!c->reads && is_write_verb(text) && strcmp(text, "put") != 0)
+		c->writes = 1;
+	else if (in_list(text, copy_verbs) && (strcmp(text, "get") != 0 ||
+	    c->operands == 1))
+		c->copies = 1;
+	else if (!c->writes && is_read_verb(text))
+		c->reads = 1;
+}
+
+/* aws, gcloud, az, rclone, ...: a verb that reads, or not. */
+void
+handle_cloud(const struct subject *of)
+{
+	struct subject at = *of, *s = &at;
+	static const struct optspec spec = { "noflcg", "namespace output "
 	    "profile region query context kubeconfig filename selector "
 	    "project zone format filter subscription resource-group chdir "
-	    "endpoint-url page-size max-items file set values", 0 };
-	const struct word *last = NULL;
-	int reads = 0, any = 0;
+	    "endpoint-url page-size max-items file set values bucket key "
+	    "name config", 0 };
+	struct cloud c;
 	struct optscan o;
 	struct opt opt;
-	const char *text;
 
+	at.hosts = hosts_of(s, 1, NULL, HOSTS_UNSURE);
+	memset(&c, 0, sizeof(c));
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
-		if (opt.kind != OPT_OPERAND) {
-			any |= opt_is(&opt, 0, "help") || opt_is(&opt, 0,
-			    "version") ? 0 : 1;
+		if (opt.kind == OPT_OPERAND) {
+			cloud_word(&c, opt.word);
 			continue;
 		}
-		text = word_start(opt.word);
-		reads |= is_read_verb(text);
-		last = opt.word;
-		any = 1;
-		if (strcmp(text, "cp") == 0 || strcmp(text, "sync") == 0 ||
-		    strcmp(text, "mv") == 0 || strcmp(text, "rm") == 0)
-			reads = -1000;
+		c.any |= opt_is(&opt, 0, "help") || opt_is(&opt, 0,
+		    "version") ? 0 : 1;
+		/* what runs there */
+		if (opt.value == NULL && opt.kind == OPT_LONG &&
+		    strcmp(opt.name, "delete") == 0)
+			c.writes = 1;
 	}
 	/* copies towards here only read */
-	if (reads < 0 && last != NULL && strcmp(word_start(last), "rm") != 0 &&
-	    word_known(last) && strstr(last->text, "://") == NULL &&
-	    strchr(last->text, ':') == NULL && s->argc > 4 &&
-	    !opt_has(s, 1, &spec, 0, "delete"))
-		reads = 1;
-	if (reads > 0 || !any)
-		net_read(s);
-	else
+	if (c.copies && !c.writes)
+		c.writes = is_there(c.last) || (strcmp(s->name, "mc") == 0 &&
+		    strchr("./~", word_start(c.last)[0]) == NULL);
+	else if (!c.reads)
+		c.writes |= c.any;
+	if (c.writes)
 		class_findf(s, CLASS_NET_WRITE, "%s changes a service",
 		    &s->argv[0]);
+	else
+		net_read(s);
 }

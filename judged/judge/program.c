@@ -6,79 +6,13 @@
 #include <strings.h>
 
 #include "judge_int.h"
+#include "../shell/names.h"
 #include "options.h"
+#include "self.h"
+#include "../rules.h"
 #include "zone.h"
 
 /* ---- handlers of one idea ---- */
-
-/* Lists without an operand or with certain options, else is elevated. */
-void
-handle_lister(const struct subject *s)
-{
-	static const struct {
-		const char	*name;
-		const char	*shows;	/* words that only show */
-	} rows[] = {
-		{ "mount", "-l --list -V --version" },
-		{ "swapon", "-s --show --summary" },
-		{ "crontab", "-l" },
-		{ "sysctl", "-a --all -n -N -X -A" },
-		{ "iptables", "-L -S --list --list-rules -nL -vnL -nvL" },
-		{ "ip6tables", "-L -S --list --list-rules -nL -vnL -nvL" },
-		{ "ip", "show list get ls -V" },
-		{ "ifconfig", "-a -s" },
-		{ "route", "-n -e -ee get" },
-		{ "arp", "-a -n -e -an" },
-		{ "dpkg", "-l -L -s -S -p -c -I -C --list --listfiles "
-		    "--status --search --print-avail --contents --info "
-		    "--audit --get-selections --print-architecture "
-		    "--print-foreign-architectures -x -X --extract "
-		    "--compare-versions -V --verify" },
-		{ "rpm", "-q -qa -qi -ql -qf -qd -qc -qR -V -Va -qpl -qpi "
-		    "--query --verify --checksig -K --eval -E" },
-		{ "pacman", "-Q -Qi -Ql -Qs -Qo -Qe -Qdt -Qdtq -Qm -Qk -Si "
-		    "-Ss -Sl -Sg -F -Fl -Fs -T -Qu -Qet -Qqe -Qq" },
-		{ "ethtool", "-i -S -k -g -a -c" },
-		{ "hwclock", "-r --show --get" },
-		{ "update-rc.d", "" }, { "chkconfig", "--list" },
-		{ "auditctl", "-l -s" }, { "semanage", "-l" },
-		{ "losetup", "-a -l --list --all -f --find" },
-		{ "dmsetup", "ls info status table deps" },
-		{ "tune2fs", "-l" }, { "ipset", "list" }, { "tc", "show" },
-		{ "date", "" }, { "setcap", "" }, { "dmesg", "" }
-	};
-	const char *shows = "", *p;
-	size_t i, k, n;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, s->name) == 0)
-			shows = rows[i].shows;
-	if (s->argc == 1) {
-		class_find(s, CLASS_READ, "shows something of the host");
-		return;
-	}
-	for (k = 1; k < s->argc; k++) {
-		for (p = shows; *p != '\0'; p += n + (p[n] == ' ')) {
-			n = strcspn(p, " ");
-			if (s->argv[k].len == n && s->argv[k].text != NULL &&
-			    strncmp(s->argv[k].text, p, n) == 0) {
-				class_find(s, CLASS_READ, "shows something "
-				    "of the host");
-				return;
-			}
-		}
-	}
-	/* sysctl NAME, without a value; ip addr, without a verb */
-	if ((strcmp(s->name, "sysctl") == 0 && s->argc == 2 &&
-	    strchr(word_start(&s->argv[1]), '=') == NULL) ||
-	    (strcmp(s->name, "ip") == 0 && s->argc == 2) ||
-	    (strcmp(s->name, "ifconfig") == 0 && s->argc == 2) ||
-	    (strcmp(s->name, "ethtool") == 0 && s->argc == 2)) {
-		class_find(s, CLASS_READ, "shows something of the host");
-		return;
-	}
-	class_findf(s, CLASS_ELEVATED, "%s changes the host", &s->argv[0]);
-}
 
 /* What it reads is run later, by a shell. */
 void
@@ -87,7 +21,10 @@ handle_at(const struct subject *s)
 	struct shell_start start = {
 		.who = SHELL_CHILD, .command = s->c, .code_on_stdin = 1
 	};
-	static const struct optspec spec = { "qft", NULL, 0 };
+	static const struct optspec spec = { "qft", "file", 0 };
+	struct content jobs = s->c->input;
+	struct optscan o;
+	struct opt opt;
 
 	if (opt_has(s, 1, &spec, 'l', NULL)) {
 		class_find(s, CLASS_READ, "shows what will run");
@@ -95,11 +32,27 @@ handle_at(const struct subject *s)
 	}
 	class_find(s, CLASS_ELEVATED, "runs a command later, outside of the "
 	    "call");
-	if (s->c->input.kind == CONTENT_INHERITED)
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.value != NULL && opt_is(&opt, 'f', "file"))
+			shell_file_get(s->j, s->c, opt.value, &jobs);
+	if (jobs.kind == CONTENT_INHERITED)
 		class_find(s, CLASS_OPAQUE, "the commands are not known");
 	else
-		shell_judge_content(s->j, &s->c->input, DIALECT_DASH, &start,
+		shell_judge_content(s->j, &jobs, DIALECT_DASH, &start,
 		    s->out);
+}
+
+/* pkill, killall, kill: of Myelin's own is refused. */
+static int
+names_process(const struct subject *s)
+{
+	size_t i;
+
+	for (i = 1; i < s->argc; i++)
+		if (self_process(&s->argv[i]))
+			return (1);
+	return (0);
 }
 
 /* kill of everything; a known process is one's own. */
@@ -110,6 +63,10 @@ handle_kill(const struct subject *s)
 	const char *text;
 	int signal = 1;
 
+	if (names_process(s)) {
+		class_find(s, HARD_SELF, "ends Myelin's own processes");
+		return;
+	}
 	for (i = 1; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (strcmp(text, "--") == 0) {
@@ -124,6 +81,10 @@ handle_kill(const struct subject *s)
 			if (strcmp(text, "-1") != 0 || i + 1 < s->argc)
 				continue;
 		}
+		if (!word_known(&s->argv[i]) && self_was_looked_up(s->j)) {
+			class_find(s, HARD_SELF, "ends Myelin's own processes");
+			return;
+		}
 		if (strcmp(text, "-1") == 0 || strcmp(text, "1") == 0) {
 			class_find(s, CLASS_DESTROY, "kills every process");
 			return;
@@ -132,28 +93,47 @@ handle_kill(const struct subject *s)
 	class_find(s, CLASS_READ, "signals a process");
 }
 
-/* pkill, killall: of Myelin's own is refused. */
-static int
-names_myelin(const struct subject *s)
+/*
+ * pgrep, pidof: which numbers is not known, but whose.  Kept as the name, so
+ * that a kill of them is known as one of Myelin's own.
+ */
+void
+handle_pids(const struct subject *s)
 {
-	static const char *const own[] = { "myelind", "apid", "judged",
-		"policyd", "neurond", "egressd", NULL };
-	size_t i;
-
-	for (i = 1; i < s->argc; i++)
-		if (word_static(&s->argv[i]) != NULL &&
-		    in_list(s->argv[i].text, own))
-			return (1);
-	return (0);
+	class_find(s, CLASS_READ, "looks for processes");
+	s->out->output.kind = CONTENT_UNKNOWN;
+	if (names_process(s)) {
+		self_looked_up(s->j);
+		s->out->output.kind = CONTENT_TEXT;
+		s->out->output.text = "myelind\n";
+		s->out->output.len = strlen("myelind\n");
+	}
 }
 
+/* pkill, killall: of Myelin's own is refused. */
 void
 handle_sudo_tool(const struct subject *s)
 {
-	if (names_myelin(s))
+	static const struct optspec spec = { "uUgGPstFoO", "uid euid group "
+	    "pgroup parent session terminal pidfile signal user newer-than "
+	    "older-than", 0 };
+	const struct word *first;
+
+	if (names_process(s)) {
 		class_find(s, HARD_SELF, "ends Myelin's own processes");
-	else if (s->argc == 1 || strcmp(s->name, "pgrep") == 0)
+		return;
+	}
+	/* -9, -KILL */
+	first = opt_operand(s, s->argc > 1 && word_start(&s->argv[1])[0] ==
+	    '-' && word_start(&s->argv[1])[1] != '-' && strspn(word_start(
+	    &s->argv[1]) + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+	    s->argv[1].len - 1 && s->argv[1].len > 2 ? 2 : 1, &spec, 0);
+	if (s->argc == 1)
 		class_find(s, CLASS_READ, "signals nothing");
+	else if (strcmp(s->name, "killall") != 0 &&
+	    (first == NULL || (word_static(first) != NULL &&
+	    strspn(first->text, ".*^$") == first->len)))
+		class_find(s, CLASS_DESTROY, "kills every process");
 	else
 		class_find(s, CLASS_READ, "signals processes by name");
 }
@@ -180,9 +160,9 @@ static const struct program_row {
 	{ "chgrp", handle_mode, 0 }, { "setfacl", handle_mode, 0 },
 	{ "chattr", handle_mode, 0 }, { "truncate", handle_truncate, 0 },
 	{ "fallocate", handle_truncate, 0 },
-	{ "tee", handle_tee, 0 }, { "sponge", handle_write_all, 0 },
+	{ "tee", handle_tee, 0 }, { "sponge", handle_tee, 0 },
 	{ "dd", handle_dd, 0 }, { "dcfldd", handle_dd, 0 },
-	{ "rsync", handle_rsync, 0 }, { "patch", NULL, CLASS_MUTATE },
+	{ "rsync", handle_rsync, 0 }, { "patch", handle_patch, 0 },
 	{ "split", handle_code_options, 0 }, { "csplit", NULL, CLASS_MUTATE },
 	{ "mktemp", NULL, CLASS_MUTATE },
 	{ "find", handle_find, 0 }, { "gfind", handle_find, 0 },
@@ -244,23 +224,19 @@ static const struct program_row {
 	{ "pwconv", NULL, HARD_ACCOUNT }, { "pwunconv", NULL,
 	    HARD_ACCOUNT },
 	/* the host */
-	{ "mount", handle_lister, 0 }, { "umount", NULL, CLASS_ELEVATED },
-	{ "swapon", handle_lister, 0 }, { "swapoff", NULL, CLASS_ELEVATED },
+	{ "umount", NULL, CLASS_ELEVATED },
+	{ "swapoff", NULL, CLASS_ELEVATED },
 	{ "modprobe", NULL, CLASS_ELEVATED },
 	{ "insmod", NULL, CLASS_ELEVATED }, { "rmmod", NULL,
 	    CLASS_ELEVATED },
 	{ "depmod", NULL, CLASS_ELEVATED },
-	{ "sysctl", handle_lister, 0 }, { "iptables", handle_lister, 0 },
-	{ "ip6tables", handle_lister, 0 }, { "ip", handle_lister, 0 },
-	{ "ifconfig", handle_lister, 0 }, { "route", handle_lister, 0 },
-	{ "arp", handle_lister, 0 }, { "ethtool", handle_lister, 0 },
-	{ "tc", handle_lister, 0 }, { "ipset", handle_lister, 0 },
+
+
 	{ "ifup", NULL, CLASS_ELEVATED }, { "ifdown", NULL, CLASS_ELEVATED },
 	{ "dhclient", NULL, CLASS_ELEVATED }, { "brctl", NULL,
 	    CLASS_ELEVATED },
 	{ "iptables-restore", NULL, CLASS_ELEVATED },
-	{ "dpkg", handle_lister, 0 }, { "rpm", handle_lister, 0 },
-	{ "pacman", handle_lister, 0 },
+
 	{ "dpkg-reconfigure", NULL, CLASS_ELEVATED },
 	{ "shutdown", NULL, CLASS_ELEVATED }, { "reboot", NULL,
 	    CLASS_ELEVATED },
@@ -268,32 +244,33 @@ static const struct program_row {
 	    CLASS_ELEVATED },
 	{ "init", NULL, CLASS_ELEVATED }, { "telinit", NULL,
 	    CLASS_ELEVATED },
-	{ "crontab", handle_lister, 0 }, { "hwclock", handle_lister, 0 },
 	{ "at", handle_at, 0 }, { "batch", handle_at, 0 },
-	{ "losetup", handle_lister, 0 }, { "dmsetup", handle_lister, 0 },
-	{ "tune2fs", handle_lister, 0 },
+
 	{ "update-rc.d", NULL, CLASS_ELEVATED },
-	{ "chkconfig", handle_lister, 0 }, { "setenforce", NULL,
+	{ "setenforce", NULL,
 	    CLASS_ELEVATED },
-	{ "semanage", handle_lister, 0 }, { "setcap", NULL,
+	{ "setcap", NULL,
 	    CLASS_ELEVATED },
-	{ "auditctl", handle_lister, 0 },
 	{ "aa-enforce", NULL, CLASS_ELEVATED }, { "aa-complain", NULL,
 	    CLASS_ELEVATED },
 	{ "aa-disable", NULL, CLASS_ELEVATED },
 	{ "apparmor_parser", NULL, CLASS_ELEVATED },
 	{ "pw", NULL, CLASS_ELEVATED }, { "launchctl", NULL,
 	    CLASS_ELEVATED },
-	{ "tcpdump", NULL, CLASS_ELEVATED }, { "tshark", NULL,
+	{ "tcpdump", handle_capture, 0 }, { "tshark", NULL,
 	    CLASS_ELEVATED },
 	{ "wg-quick", NULL, CLASS_ELEVATED }, { "openvpn", NULL,
 	    CLASS_ELEVATED },
 	{ "kill", handle_kill, 0 }, { "pkill", handle_sudo_tool, 0 },
 	{ "killall", handle_sudo_tool, 0 }, { "killall5", NULL,
 	    CLASS_DESTROY },
-	{ "skill", handle_sudo_tool, 0 },
+	{ "skill", handle_sudo_tool, 0 }, { "pgrep", handle_pids, 0 },
+	{ "pidof", handle_pids, 0 },
 	/* the network */
 	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
+	{ "http", handle_httpie, 0 }, { "https", handle_httpie, 0 },
+	{ "xh", handle_httpie, 0 }, { "xhs", handle_httpie, 0 },
+	{ "curlie", handle_curl, 0 },
 	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
 	{ "axel", handle_net_read, 0 }, { "lynx", handle_net_read, 0 },
 	{ "links", handle_net_read, 0 }, { "w3m", handle_net_read, 0 },
@@ -311,9 +288,9 @@ static const struct program_row {
 	{ "nmap", handle_net_write, 0 }, { "masscan", handle_net_write, 0 },
 	{ "nc", handle_nc, 0 }, { "ncat", handle_nc, 0 },
 	{ "netcat", handle_nc, 0 }, { "nc.openbsd", handle_nc, 0 },
-	{ "nc.traditional", handle_nc, 0 }, { "socat", handle_net_write, 0 },
+	{ "nc.traditional", handle_nc, 0 }, { "socat", handle_reach, 0 },
 	{ "telnet", handle_net_write, 0 }, { "ftp", handle_net_write, 0 },
-	{ "lftp", handle_net_write, 0 }, { "sftp", handle_net_write, 0 },
+	{ "lftp", handle_net_write, 0 }, { "sftp", handle_sftp, 0 },
 	{ "tftp", handle_net_write, 0 }, { "rsh", handle_net_write, 0 },
 	{ "rlogin", handle_net_write, 0 }, { "rcp", handle_scp, 0 },
 	{ "ssh", handle_ssh, 0 }, { "autossh", handle_ssh, 0 },
@@ -332,13 +309,20 @@ static const struct program_row {
 	    handle_net_write, 0 },
 	{ "mosquitto_pub", handle_net_write, 0 }, { "nsupdate",
 	    handle_net_write, 0 },
+	{ "wormhole", handle_net_write, 0 }, { "croc", handle_net_write, 0 },
+	{ "ffsend", handle_net_write, 0 }, { "lt", handle_net_write, 0 },
+	{ "frpc", handle_net_write, 0 }, { "bore", handle_net_write, 0 },
 	{ "ngrok", handle_net_write, 0 }, { "cloudflared",
 	    handle_net_write, 0 },
 	{ "gh", handle_gh, 0 }, { "glab", handle_gh, 0 },
 	{ "hub", handle_gh, 0 }, { "aws", handle_cloud, 0 },
 	{ "gcloud", handle_cloud, 0 }, { "az", handle_cloud, 0 },
-	{ "kubectl", handle_cloud, 0 }, { "oc", handle_cloud, 0 },
-	{ "terraform", handle_cloud, 0 }, { "tofu", handle_cloud, 0 },
+	{ "dropdb", NULL, CLASS_DESTROY }, { "dropuser", NULL, CLASS_DESTROY },
+	{ "supabase", handle_cloud, 0 }, { "scw", handle_cloud, 0 },
+	{ "ibmcloud", handle_cloud, 0 }, { "oci", handle_cloud, 0 },
+	{ "vultr-cli", handle_cloud, 0 }, { "exo", handle_cloud, 0 },
+	{ "openstack", handle_cloud, 0 }, { "s5cmd", handle_cloud, 0 },
+	{ "azcopy", handle_cloud, 0 }, { "railway", handle_cloud, 0 },
 	{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
 	{ "fly", handle_cloud, 0 }, { "flyctl", handle_cloud, 0 },
 	{ "heroku", handle_cloud, 0 }, { "eksctl", handle_cloud, 0 },
@@ -367,7 +351,8 @@ static const struct program_row {
 	{ "man", handle_code_options, 0 }, { "rg", handle_code_options, 0 },
 	{ "sort", handle_code_options, 0 }, { "less", handle_code_options,
 	    0 },
-	{ "gdb", handle_code_options, 0 }, { "mysql", handle_code_options,
+	{ "gdb", handle_code_options, 0 },
+	{ "lldb", handle_code_options, 0 }, { "mysql", handle_code_options,
 	    0 },
 	{ "pdflatex", handle_code_options, 0 },
 	{ "cpio", handle_code_options, 0 },
@@ -381,10 +366,11 @@ static const struct program_row {
 	{ "zstd", handle_archive, 0 }, { "7z", handle_archive, 0 },
 	{ "7za", handle_archive, 0 }, { "7zr", handle_archive, 0 },
 	{ "rar", handle_archive, 0 }, { "unrar", handle_archive, 0 },
-	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", NULL, CLASS_READ },
+	{ "gpg", handle_gpg, 0 }, { "openssl", handle_openssl, 0 },
+	{ "crontab", handle_crontab, 0 }, { "ssh-keygen", handle_keygen, 0 },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
-#define NPROGRAMS	(sizeof(programs) / sizeof(programs[0]))
+static struct names programs_by_name = NAMES(programs);
 
 /* ---- the programs of the hard denies ---- */
 
@@ -402,6 +388,7 @@ static const char *const dangerous[] = {
 	"snapper", "timeshift", "sh", "bash", "dash", "sudo", "su", "env",
 	"xargs", "sed", "truncate", "ln", NULL
 };
+static struct names dangerous_by_name = NAMES(dangerous);
 
 const char *
 judge_dangerous(size_t i)
@@ -417,7 +404,7 @@ static int
 account_tool(const struct subject *s)
 {
 	if (strcmp(s->name, "passwd") == 0) {
-		class_find(s, s->argc == 2 && (word_is(&s->argv[1], "-S") ||
+		class_find(s, s->argc > 1 && (word_is(&s->argv[1], "-S") ||
 		    word_is(&s->argv[1], "--status")) ? CLASS_READ :
 		    HARD_ACCOUNT, "changes a password");
 		return (1);
@@ -473,7 +460,7 @@ static const char *const inert[] = {
 	"locale", "locate", "logname", "look", "ls", "lsattr", "lsb_release",
 	"lsblk", "lscpu", "lsof", "lspci", "lsusb", "md5sum", "mesg", "namei",
 	"nl", "nm", "nproc", "numfmt", "objdump", "od", "paste", "pathchk",
-	"pgrep", "pidof", "pinky", "pmap", "popd", "pr", "printenv", "printf",
+	"pinky", "pmap", "popd", "pr", "printenv", "printf",
 	"ps", "pstree", "ptx", "pushd", "pwd", "pwdx", "read", "readelf",
 	"readlink", "readonly", "realpath", "return", "rev", "seq", "set",
 	"sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shift",
@@ -484,32 +471,39 @@ static const char *const inert[] = {
 	"whatis", "whereis", "which", "who", "whoami", "xxd", "yes", "yq",
 	"zcat", "zgrep", "zless", "git-grep", "ag", "ack", NULL
 };
+static struct names inert_by_name = NAMES(inert);
+
+int
+dangerous_tail(const struct subject *s, size_t at)
+{
+	const char *text = word_static(&s->argv[at]), *name;
+
+	if (text == NULL)
+		return (0);
+	name = base_name(text);
+	if (names_find(&dangerous_by_name, name) == NULL &&
+	    strncmp(name, "mkfs.", 5) != 0 && !rules_name(s->j, text))
+		return (0);
+	if (subject_would_deny(s, s->argv + at, s->argc - at))
+		class_findf(s, CLASS_OPAQUE, "a program that is not known is "
+		    "given a command that would be denied: %s",
+		    &s->argv[at]);
+	return (1);
+}
 
 /* A program that no table knows, with what a deny would be behind it. */
 static void
 unknown_program(const struct subject *s)
 {
-	const char *text;
-	size_t i, k;
+	size_t i;
 
-	if (in_list(s->name, inert)) {
+	if (names_find(&inert_by_name, s->name) != NULL) {
 		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 		return;
 	}
-	for (i = 1; i < s->argc; i++) {
-		if ((text = word_static(&s->argv[i])) == NULL)
-			continue;
-		for (k = 0; dangerous[k] != NULL; k++)
-			if (strcmp(base_name(text), dangerous[k]) == 0)
-				break;
-		if (dangerous[k] == NULL)
-			continue;
-		if (subject_would_deny(s, s->argv + i, s->argc - i))
-			class_findf(s, CLASS_OPAQUE, "a program that is not "
-			    "known is given a command that would be denied: "
-			    "%s", &s->argv[i]);
-		break;
-	}
+	for (i = 1; i < s->argc; i++)
+		if (dangerous_tail(s, i))
+			break;
 	class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 }
 
@@ -545,7 +539,17 @@ asks_for_help(const struct subject *s)
 {
 	static const char *const shells[] = { "bash", "sh", "dash", "zsh",
 		NULL };
+	static const char *const runners[] = { "npx", "pnpx", "bunx", "uvx",
+		NULL };
 
+	/* of a subcommand, where that is not what a fetched program is told */
+	if (s->argc == 3 && word_is(&s->argv[2], "--help") &&
+	    word_static(&s->argv[1]) != NULL && !in_list(s->name, runners) &&
+	    s->argv[1].text[strspn(s->argv[1].text,
+	    "abcdefghijklmnopqrstuvwxyz-")] == '\0' &&
+	    s->argv[1].text[0] != '-' && (strcmp(s->name, "git") == 0 ||
+	    is_subcommand(s->name)))
+		return (1);
 	if (s->argc != 2 || word_static(&s->argv[1]) == NULL ||
 	    in_list(s->name, shells))
 		return (0);
@@ -556,14 +560,9 @@ asks_for_help(const struct subject *s)
 static const struct program_row *
 find_program(const char *name)
 {
-	size_t i;
-
 	if (strncmp(name, "mkfs.", 5) == 0)
 		name = "mkfs";
-	for (i = 0; i < NPROGRAMS; i++)
-		if (strcmp(programs[i].name, name) == 0)
-			return (&programs[i]);
-	return (NULL);
+	return (names_find(&programs_by_name, name));
 }
 
 static int
@@ -571,10 +570,12 @@ is_interpreter(const char *name)
 {
 	static const char *const list[] = { "python", "pypy", "perl", "ruby",
 		"node", "nodejs", "php", "lua", "Rscript", "tclsh",
-		"osascript", "guile", "groovy", "jshell", NULL };
+		"osascript", "guile", "groovy", "jshell", "emacs", NULL };
 	size_t i, n;
 
 	for (i = 0; list[i] != NULL; i++) {
+		if (list[i][0] != name[0])
+			continue;
 		n = strlen(list[i]);
 		if (strncmp(name, list[i], n) == 0 &&
 		    strspn(name + n, "0123456789.") == strlen(name + n))
@@ -583,15 +584,58 @@ is_interpreter(const char *name)
 	return (0);
 }
 
+/* hash -p FILE NAME, alias NAME=PROGRAM: another name for a dangerous one. */
 static void
-judge_known(const struct subject *s)
+check_names(const struct subject *s)
+{
+	const char *text, *name, *eq;
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (strcmp(s->name, "hash") == 0 && strcmp(text, "-p") == 0 &&
+		    i + 1 < s->argc && in_list(base_name(word_start(
+		    &s->argv[i + 1])), dangerous))
+			class_findf(s, CLASS_OPAQUE, "another name for %s",
+			    &s->argv[i + 1]);
+		if (strcmp(s->name, "alias") != 0 ||
+		    (eq = strchr(text, '=')) == NULL)
+			continue;
+		/* with options of its own, or under its own name, it is seen
+		 * for what it is */
+		name = base_name(eq + 1);
+		if (names_find(&dangerous_by_name, name) != NULL &&
+		    (strncmp(text, name,
+		    strlen(name)) != 0 || text[strlen(name)] != '='))
+			class_findf(s, CLASS_OPAQUE, "another name for %s",
+			    &s->argv[i]);
+	}
+}
+
+static void
+judge_known(const struct subject *s, struct command **next)
 {
 	const struct program_row *row;
 
-	if (wrapper_judge(s) || account_tool(s) || boot_tool(s))
+	if (wrapper_judge(s, next) || account_tool(s) || boot_tool(s))
 		return;
 	if (is_interpreter(s->name)) {
 		handle_interpreter(s);
+		return;
+	}
+	/* a script of the host's: /etc/init.d/ssh stop */
+	if (strncmp(s->name, "/etc/init.d/", 12) == 0 && s->argc > 1 &&
+	    !word_is(&s->argv[1], "status")) {
+		class_findf(s, strncmp(s->name + 12, "myelin", 6) == 0 ?
+		    HARD_SELF : CLASS_ELEVATED, "%s changes a service",
+		    &s->argv[0]);
+		return;
+	}
+	(void)client_escapes(s);
+	database_judge(s);
+	inline_judge(s);
+	if (is_lister(s->name)) {
+		handle_lister(s);
 		return;
 	}
 	if ((row = find_program(s->name)) != NULL) {
@@ -605,50 +649,69 @@ judge_known(const struct subject *s)
 		unknown_program(s);
 }
 
-void
-judge_program(struct judging *j, const struct command *c,
-    struct outcome *out)
+/* One program of a command; what a wrapper starts comes next. */
+static struct command *
+judge_one(struct judging *j, const struct command *c, struct outcome *out)
 {
 	struct subject s = {
 		.j = j, .c = c, .argv = c->argv, .argc = c->argc, .out = out
 	};
 	const struct word *w = &c->argv[0];
+	struct command *next = NULL;
 
-	if (!judging_step(j))
-		return;
+	rules_command(j, c);
 	if ((w->flags & WORD_NETWORK) != 0) {
 		class_find(&s, CLASS_REMOTE, "the program's name comes from "
 		    "the network");
-		return;
+		return (NULL);
 	}
 	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_SPLITS |
 	    WORD_GLOB)) != 0) {
 		class_findf(&s, CLASS_OPAQUE, "the program's name is not "
 		    "known: %s", w);
-		return;
+		return (NULL);
 	}
 	/* what lies in /etc is named like programs and is none */
 	s.name = strncmp(w->text, "/etc/", 5) == 0 ? w->text :
 	    base_name(w->text);
 	/* before its handler, which may know better */
 	shell_produce(j, c, &out->output);
+	/* what a filter makes of the network's is still the network's */
+	if (out->output.kind == CONTENT_UNKNOWN &&
+	    c->input.kind == CONTENT_NETWORK)
+		out->output.kind = CONTENT_NETWORK;
+	check_names(&s);
 	if ((c->flags & COMMAND_BUILTIN) != 0) {
 		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
 		    strchr(word_start(&s.argv[1]), '=') != NULL ?
 		    CLASS_MUTATE : CLASS_READ, "%s", w);
-		return;
+		return (NULL);
 	}
 	if (asks_for_help(&s))
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
-		judge_known(&s);
+		judge_known(&s, &next);
+	if (next == NULL)
+		listing_output(&s);
+	return (next);
+}
+
+void
+judge_program(struct judging *j, const struct command *c,
+    struct outcome *out)
+{
+	while (c != NULL)
+		c = judge_one(j, c, out);
 }
 
 /* ---- redirects and variables ---- */
 
 static void
-judge_redirect(const struct subject *s, const struct redirect *r)
+judge_redirect(const struct subject *of, const struct redirect *r)
 {
+	struct subject side = *of, *s = &side;
+
+	s->flags |= FINDING_SIDE;
 	switch (r->op) {
 	case REDIRECT_READ:
 		if (zone_of(s, &r->target) == ZONE_NET)
@@ -693,15 +756,19 @@ judge_variable(struct judging *j, const struct command *c, const char *name,
     const struct word *value)
 {
 	struct subject s = { .j = j, .c = c, .argv = value, .argc = 1,
-	    .name = name };
+	    .name = name, .flags = FINDING_SIDE };
 	struct outcome out;
 	const char *text = word_static(value);
 
+	rules_variable(j, name);
 	memset(&out, 0, sizeof(out));
 	s.out = &out;
 	if (in_list(name, code_variables)) {
 		if (text != NULL && in_list(text, harmless))
 			return;
+		/* LESSOPEN="|command %s" */
+		if (strncmp(name, "LESS", 4) == 0 && text != NULL)
+			value = word_rest(j, value, strspn(text, "|-"));
 		/* options, no command */
 		if (strcmp(name, "TAR_OPTIONS") == 0 ||
 		    strcmp(name, "MAKEFLAGS") == 0) {

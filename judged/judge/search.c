@@ -16,24 +16,105 @@ struct item {
 static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
+static const char *const mode_changers[] = {
+	"chmod", "chown", "chgrp", "setfacl", "chattr", NULL
+};
 
-/* argv with every "{}" replaced; appended at the end if there is none. */
-static void
+/*
+ * A program is run for all that lies beneath a root: 1 if that is the same
+ * harm as doing it to the root and all below.
+ */
+static int
+harms_all(const struct subject *s, const struct word *program,
+    const struct word *root)
+{
+	const char *name = base_name(word_start(program));
+
+	if (!zone_wipes(s, root))
+		return (0);
+	if (in_list(name, deleters))
+		class_findf(s, HARD_WIPE, "deletes all of %s", root);
+	else if (in_list(name, mode_changers))
+		class_findf(s, zone_of(s, root) == ZONE_WORK ? CLASS_DESTROY :
+		    HARD_PERM, "changes all of %s", root);
+	else
+		return (0);
+	return (1);
+}
+
+/* What fd and parallel replace; xargs is told by -I. */
+const char any_mark[] = "{}";
+
+/* Where a mark stands in a word, and how long it is; NULL: nowhere. */
+static const char *
+find_mark(const char *text, const char *mark, size_t *len)
+{
+	static const char *const marks[] = { "{}", "{/}", "{//}", "{.}",
+		"{/.}", "{#}", "{%}", "{1}", "{2}", "{3}" };
+	size_t i;
+
+	*len = strlen(mark);
+	if (mark != any_mark)
+		return (*len == 0 ? NULL : strstr(text, mark));
+	for (; (text = strchr(text, '{')) != NULL; text++)
+		for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+			*len = strlen(marks[i]);
+			if (strncmp(text, marks[i], *len) == 0)
+				return (text);
+		}
+	return (NULL);
+}
+
+/* A word with an item in the place of each mark; NULL: too much. */
+static const char *
+replaced_by(const struct subject *s, const struct word *w, const char *mark,
+    const struct word *item)
+{
+	const char *with = item != NULL && WORD_IS_STATIC(item) ? item->text :
+	    WORD_HOLE, *p = w->text, *at;
+	size_t n = strlen(with), mlen, len = w->len, most = 0;
+	char *text, *to;
+
+	while ((at = find_mark(p, mark, &mlen)) != NULL) {
+		most += n;
+		p = at + mlen;
+	}
+	if (len + most > JUDGE_TEXT_MAX || !judging_afford(s->j, len + most))
+		return (NULL);
+	to = text = judging_alloc(s->j, len + most + 1);
+	for (p = w->text; (at = find_mark(p, mark, &mlen)) != NULL;
+	    p = at + mlen) {
+		memcpy(to, p, (size_t)(at - p));
+		to += at - p;
+		memcpy(to, with, n);
+		to += n;
+	}
+	strcpy(to, p);
+	return (text);
+}
+
+void
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
 	struct word *fresh;
-	size_t i, n = 0, mlen = strlen(mark);
+	size_t i, n = 0, mlen;
 	const char *at;
 	int replaced = 0;
 
 	if (argc == 0)
 		return;
+	if (!judging_afford(s->j, (argc + nitems) * sizeof(*fresh))) {
+		class_find(s, CLASS_OPAQUE, "more words are put together than "
+		    "is followed");
+		subject_argv(s, argv, argc);
+		return;
+	}
 	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
 	for (i = 0; i < argc; i++) {
 		fresh[n] = argv[i];
-		at = i == 0 || mlen == 0 ? NULL :
-		    strstr(word_start(&argv[i]), mark);
+		at = i == 0 ? NULL : find_mark(word_start(&argv[i]), mark,
+		    &mlen);
 		if (at == NULL) {
 			n++;
 			continue;
@@ -43,12 +124,26 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 			fresh[n] = items[0];
 		else {
 			/* within a word: its beginning is known */
+			fresh[n].whole = replaced_by(s, &argv[i], mark,
+			    nitems > 0 ? &items[0] : NULL);
+			if (fresh[n].whole != NULL && nitems > 0 &&
+			    WORD_IS_STATIC(&items[0])) {
+				fresh[n].text = fresh[n].whole;
+				fresh[n].len = strlen(fresh[n].text);
+				n++;
+				continue;
+			}
 			fresh[n].text = judging_strndup(s->j, argv[i].text,
 			    (size_t)(at - argv[i].text));
 			fresh[n].len = strlen(fresh[n].text);
 			fresh[n].flags |= WORD_PREFIX;
 			if (fresh[n].len == 0)
 				fresh[n].text = NULL;
+			/* "{}.bak" lies beside what it is named after */
+			if (at == argv[i].text && nitems > 0 &&
+			    strchr(at + mlen, '/') == NULL)
+				fresh[n].flags |= items[0].flags &
+				    WORD_WORKSPACE;
 		}
 		n++;
 	}
@@ -78,7 +173,10 @@ struct find {
 	int			 filtered;
 };
 
-static const struct word here = { ".", 1, 0, 0, 0 };
+static const char *const patterns[] = { "-name", "-iname", "-path", "-ipath",
+	"-wholename", "-iwholename", "-regex", "-iregex", NULL };
+
+static const struct word here = { .text = ".", .len = 1 };
 
 static void
 find_roots(struct find *f, const struct subject *s)
@@ -106,6 +204,14 @@ find_roots(struct find *f, const struct subject *s)
 	f->filtered = 0;
 	for (; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
+		/* a pattern that everything matches leaves nothing out */
+		if (i + 1 < s->argc && in_list(text, patterns) &&
+		    s->argv[i + 1].len > 0 && strspn(word_start(
+		    &s->argv[i + 1]), "*.?") == s->argv[i + 1].len &&
+		    strchr(s->argv[i + 1].text, '*') != NULL) {
+			i++;
+			continue;
+		}
 		if (s->argv[i].text == NULL ||
 		    (text[0] == '-' && text[1] != '\0' &&
 		    !in_list(text, no_filters)))
@@ -177,12 +283,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	if (argc == 0)
 		return;
 	for (i = 0; i < f->nroots; i++) {
-		if (!f->filtered && in_list(name, deleters) &&
-		    zone_wipes(s, &f->roots[i])) {
-			class_findf(s, HARD_WIPE, "deletes all of %s",
-			    &f->roots[i]);
+		if (!f->filtered && harms_all(s, &argv[0], &f->roots[i]))
 			continue;
-		}
 		/* the root itself is found as well */
 		if (!f->filtered)
 			w = f->roots[i];
@@ -190,6 +292,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 			w = beneath_root(s, &f->roots[i]);
 		if (f->filtered || in_list(name, deleters))
 			w = beneath_root(s, &f->roots[i]);
+		if (f->filtered)
+			w.flags |= WORD_FOUND;
 		if (directory) {
 			w.text = NULL;
 			w.len = 0;
@@ -199,28 +303,43 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	}
 }
 
-/* What it prints begins with its first root. */
+/* What it prints begins with its first root; the others are there, too. */
 static void
 find_output(const struct find *f, int zero)
 {
 	const struct subject *s = f->s;
-	const char *text = word_static(&f->roots[0]);
+	const char *text;
 	struct word w;
 	char *out;
+	size_t i, len = 0;
+	int inside = 1;
 
 	s->out->output.kind = CONTENT_UNKNOWN;
-	if (text == NULL)
+	if (word_static(&f->roots[0]) == NULL)
 		return;
+	for (i = 0; i < f->nroots; i++)
+		inside &= listing_inside(s, &f->roots[i]);
+	s->out->output.names = inside ? NAMES_INSIDE : 0;
 	if (f->filtered) {
 		w = beneath_root(s, &f->roots[0]);
 		s->out->output.text = w.text;
 		s->out->output.len = w.len;
+		s->out->output.names |= NAMES_FOUND;
 		return;
 	}
-	out = judging_strndup(s->j, text, strlen(text) + 1);
-	out[strlen(text)] = zero ? '\0' : '\n';
+	for (i = 0; i < f->nroots; i++)
+		len += f->roots[i].len + 1;
+	out = judging_alloc(s->j, len + 1);
+	for (i = len = 0; i < f->nroots; i++) {
+		if ((text = word_static(&f->roots[i])) == NULL)
+			continue;
+		memcpy(out + len, text, f->roots[i].len);
+		len += f->roots[i].len;
+		out[len++] = zero ? '\0' : '\n';
+	}
 	s->out->output.text = out;
-	s->out->output.len = strlen(text) + 1;
+	s->out->output.len = len;
+	s->out->output.names |= NAMES_ALL;
 }
 
 void
@@ -233,6 +352,12 @@ handle_find(const struct subject *s)
 
 	find_roots(&f, s);
 	class_find(s, CLASS_READ, "looks for files");
+	for (i = 0; i < f.nroots; i++)
+		if (f.roots[i].text == NULL &&
+		    (f.roots[i].flags & WORD_SPLITS) != 0 &&
+		    (f.roots[i].flags & WORD_WORKSPACE) == 0)
+			class_findf(s, CLASS_OPAQUE, "find may be told to "
+			    "execute or delete by %s", &f.roots[i]);
 	for (i = f.expression; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (strcmp(text, "-delete") == 0)
@@ -272,22 +397,38 @@ handle_fd(const struct subject *s)
 	    "changed-within changed-before max-results base-directory "
 	    "search-path threads owner path-separator ignore-file", 0 };
 	struct word any = { .flags = WORD_PREFIX };
+	const struct word *root = NULL;
 	struct optscan o;
 	struct opt opt;
+	size_t n = 0;
+	int all = 0;
 
 	class_find(s, CLASS_READ, "looks for files");
 	s->out->output.kind = CONTENT_UNKNOWN;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
+		/* a pattern, then where: "." and the like match all */
+		if (opt.kind == OPT_OPERAND && n++ == 0)
+			all = opt.word->text != NULL && strspn(opt.word->text,
+			    ".*^$") == opt.word->len;
+		else if (opt.kind == OPT_OPERAND && root == NULL)
+			root = opt.word;
+		if (opt.value != NULL && (opt_is(&opt, 'e', "extension") ||
+		    opt_is(&opt, 'S', "size")))
+			all = 0;
 		if (!opt_is(&opt, 'x', "exec") &&
 		    !opt_is(&opt, 'X', "exec-batch"))
 			continue;
-		run_with(s, s->argv + o.next, s->argc - o.next, "{", &any, 1);
+		if (all && root != NULL && o.next < s->argc && harms_all(s,
+		    &s->argv[o.next], root))
+			return;
+		run_with(s, s->argv + o.next, s->argc - o.next, any_mark,
+		    &any, 1);
 		return;
 	}
 }
 
-/* ---- xargs, parallel ---- */
+/* ---- xargs ---- */
 
 static const struct optspec xargs_spec = { "adEILnPsl", "arg-file delimiter "
     "max-lines max-args max-procs max-chars process-slot-var", OPT_STOPS };
@@ -321,6 +462,9 @@ split_items(const struct subject *s, const struct content *in,
 		    NULL);
 		if (in->kind != CONTENT_TEXT && p + len >= end)
 			items[n].flags |= WORD_PREFIX;
+		/* what the shell in front made of it: echo /etc/x* */
+		if (len > 0 && *p == '/' && memchr(p, '*', len) != NULL)
+			items[n].flags |= WORD_GLOB;
 		n++;
 		p += len + 1;
 	}
@@ -359,6 +503,14 @@ read_items(const struct subject *s, const struct content *in,
 
 	if (quotes)
 		unquote_items(s->j, items, n);
+	/* the last one stands for all that follow */
+	if ((in->names & NAMES_INSIDE) != 0) {
+		n -= n > 0 && (in->names & NAMES_ALL) == 0;
+		items[n].text = NULL;
+		items[n].flags = WORD_PREFIX | WORD_WORKSPACE |
+		    ((in->names & NAMES_FOUND) != 0 ? WORD_FOUND : 0);
+		return (n + 1);
+	}
 	if (in->kind == CONTENT_UNKNOWN || in->kind == CONTENT_NETWORK ||
 	    in->kind == CONTENT_INHERITED || n == ITEMS_MAX) {
 		items[n].text = NULL;
@@ -373,7 +525,7 @@ read_items(const struct subject *s, const struct content *in,
 void
 handle_xargs(const struct subject *s)
 {
-	static const struct word echo = { "echo", 4, 0, 0, 0 };
+	static const struct word echo = { .text = "echo", .len = 4 };
 	const char *mark = "", *separators = " \t\n";
 	struct content in = s->c->input;
 	struct word *items;
@@ -408,6 +560,14 @@ handle_xargs(const struct subject *s)
 	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
+	if ((in.names & NAMES_ALL) != 0 && at < s->argc)
+		for (size_t i = 0; i < n; i++) {
+			if (harms_all(s, &s->argv[at], &items[i]))
+				return;
+			if (in_list(base_name(word_start(&s->argv[at])),
+			    deleters) && items[i].text != NULL)
+				zone_delete(s, &items[i], 1);
+		}
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)
@@ -417,92 +577,4 @@ handle_xargs(const struct subject *s)
 		run_with(s, s->argv + at, s->argc - at, mark, items, n);
 	else
 		run_with(s, &echo, 1, mark, items, n);
-}
-
-/* parallel CMD ::: items, or items on stdin, or commands on stdin. */
-void
-handle_parallel(const struct subject *s)
-{
-	static const struct optspec spec = { "jnNaILSE", "jobs max-args "
-	    "arg-file delimiter sshlogin joblog results timeout delay "
-	    "retries tmpdir workdir colsep progress", OPT_STOPS };
-	const struct word *cmd = NULL;
-	struct word *line;
-	struct optscan o;
-	struct opt opt;
-	size_t at = s->argc, sep, i;
-	char *text;
-	size_t len = 0;
-
-	opt_begin(&o, s, 1, &spec);
-	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND) {
-			at = opt.at;
-			cmd = opt.word;
-			break;
-		}
-		if (opt_is(&opt, 'S', "sshlogin"))
-			class_find(s, CLASS_NET_WRITE, "runs commands on "
-			    "other hosts");
-	}
-	class_find(s, CLASS_READ, "starts a command for what it reads");
-	if (cmd == NULL || strncmp(word_start(cmd), ":::", 3) == 0) {
-		/* what it reads are commands */
-		for (i = at + 1; cmd != NULL && i < s->argc; i++)
-			subject_code(s, DIALECT_BASH, SHELL_CHILD,
-			    &s->argv[i]);
-		if (cmd == NULL) {
-			struct shell_start start = {
-				.who = SHELL_CHILD, .command = s->c,
-				.code_on_stdin = 1
-			};
-			if (s->c->input.kind == CONTENT_INHERITED)
-				class_find(s, CLASS_OPAQUE, "the commands are "
-				    "not known");
-			else
-				shell_judge_content(s->j, &s->c->input,
-				    DIALECT_BASH, &start, s->out);
-		}
-		return;
-	}
-	for (sep = at; sep < s->argc; sep++)
-		if (strncmp(word_start(&s->argv[sep]), ":::", 3) == 0)
-			break;
-	/* the words up to there are joined, and read by a shell */
-	for (i = at; i < sep; i++)
-		len += s->argv[i].len + 1;
-	for (i = sep == s->argc ? sep : sep + 1; i <= s->argc; i++) {
-		size_t used = 0, k;
-
-		if (i == s->argc && sep < s->argc)
-			break;
-		text = judging_alloc(s->j, len + (i < s->argc ?
-		    s->argv[i].len : 0) + 2);
-		for (k = at; k < sep; k++) {
-			memcpy(text + used, word_start(&s->argv[k]),
-			    s->argv[k].len);
-			used += s->argv[k].len;
-			text[used++] = ' ';
-		}
-		if (i < s->argc)
-			memcpy(text + used, word_start(&s->argv[i]),
-			    s->argv[i].len);
-		line = word_make(s->j, text, cmd);
-		/* with {} in it, or items that are not known, only its
-		 * beginning is */
-		if (strstr(text, "{") != NULL || i == s->argc) {
-			line->flags |= WORD_PREFIX;
-			if (strstr(text, "{") == NULL)
-				run_with(s, s->argv + at, sep - at, "{}",
-				    &(struct word){ .flags = WORD_PREFIX |
-				    WORD_SPLITS }, 1);
-			else
-				run_with(s, s->argv + at, sep - at, "{}",
-				    i < s->argc ? &s->argv[i] :
-				    &(struct word){ .flags = WORD_PREFIX },
-				    1);
-			continue;
-		}
-		subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
-	}
 }

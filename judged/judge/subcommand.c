@@ -3,8 +3,10 @@
  */
 #include <string.h>
 
+#include "../shell/names.h"
 #include "judge_int.h"
 #include "options.h"
+#include "self.h"
 #include "zone.h"
 
 /*
@@ -74,8 +76,8 @@ static const struct sub_row {
 	{ "pipenv", "install|update|sync|upgrade", CLASS_REMOTE },
 	{ "hatch", "publish", CLASS_NET_WRITE },
 	{ "twine", "upload|register", CLASS_NET_WRITE },
-	{ "conda", "list|info|search|config|doctor|compare|env list|export",
-	    CLASS_READ },
+	{ "conda", "env list|export", CLASS_READ },
+	{ "conda", "list|info|search|config|doctor|compare", CLASS_READ },
 	{ "conda", "install|create|update|upgrade|env|build", CLASS_REMOTE },
 	{ "conda", "remove|uninstall|clean", CLASS_MUTATE },
 	{ "mamba", "install|create|update|env", CLASS_REMOTE },
@@ -90,6 +92,7 @@ static const struct sub_row {
 	{ "npm", "view|v|info|show|search|s|se|find|outdated|audit|ping|"
 	    "whoami|repo|docs|home|bugs|fund|diff|doctor|stars|sbom",
 	    CLASS_NET_READ },
+	{ "npm", "config|c get|list|ls", CLASS_READ },
 	{ "npm", "uninstall|un|remove|rm|r|prune|version|pkg|set|config|"
 	    "c|cache|shrinkwrap|pack|edit", CLASS_MUTATE },
 	{ "npm", "*", CLASS_READ },
@@ -140,7 +143,8 @@ static const struct sub_row {
 	{ "rustup", "show|which|doc|man|completions|check", CLASS_READ },
 	{ "rustup", "override|default|set", CLASS_MUTATE },
 	{ "rustup", "*", CLASS_REMOTE },
-	{ "go", "install|get|work sync", CLASS_REMOTE },
+	{ "go", "install|get", CLASS_REMOTE },
+	{ "go", "work sync", CLASS_REMOTE },
 	{ "go", "mod download|tidy|vendor", CLASS_NET_READ },
 	{ "go", "mod|fmt|fix|clean|generate|work", CLASS_MUTATE },
 	{ "go", "*", CLASS_READ },
@@ -153,8 +157,8 @@ static const struct sub_row {
 	{ "pecl", "list|info|search", CLASS_READ },
 	{ "pecl", "*", CLASS_REMOTE },
 	{ "brew", "list|ls|info|search|config|doctor|deps|uses|outdated|"
-	    "leaves|home|desc|log|cat|commands|options|services list",
-	    CLASS_READ },
+	    "leaves|home|desc|log|cat|commands|options", CLASS_READ },
+	{ "brew", "services list", CLASS_READ },
 	{ "brew", "uninstall|remove|rm|cleanup|pin|unpin|autoremove",
 	    CLASS_MUTATE },
 	{ "brew", "", CLASS_READ }, { "brew", "*", CLASS_REMOTE },
@@ -164,6 +168,9 @@ static const struct sub_row {
 	    "hash|store|doctor|fmt|derivation", CLASS_READ },
 	{ "nix", "", CLASS_READ }, { "nix", "*", CLASS_REMOTE },
 	{ "nix-env", "*", CLASS_REMOTE },
+	{ "nix-shell", "*", CLASS_REMOTE },
+	{ "guix", "search|show|describe|size|lint|", CLASS_READ },
+	{ "guix", "*", CLASS_REMOTE },
 	{ "mix", "deps.get|deps.update|local.hex|local.rebar|"
 	    "archive.install|escript.install", CLASS_REMOTE },
 	{ "mix", "hex.publish", CLASS_NET_WRITE },
@@ -192,19 +199,37 @@ static const struct sub_row {
 	{ "conan", "upload", CLASS_NET_WRITE },
 	{ "helm", "install|upgrade|uninstall|delete|rollback|push|test",
 	    CLASS_NET_WRITE },
-	{ "helm", "pull|repo|search|dependency|registry|plugin",
-	    CLASS_NET_READ },
+	{ "helm", "pull|repo|search|dependency|registry|plugin|list|ls|"
+	    "status|history|get", CLASS_NET_READ },
 	{ "helm", "*", CLASS_READ },
-	{ "ansible-galaxy", "install|collection|role install",
-	    CLASS_REMOTE },
+	{ "kubectl", "get|describe|logs|top|explain|version|api-resources|"
+	    "api-versions|cluster-info|diff|events|wait|auth|completion|"
+	    "options|help|kustomize|", CLASS_NET_READ },
+	{ "kubectl", "rollout status|history", CLASS_NET_READ },
+	{ "kubectl", "config view|get-contexts|current-context|get-clusters|"
+	    "get-users", CLASS_NET_READ },
+	{ "kubectl", "plugin list", CLASS_READ },
+	{ "kubectl", "*", CLASS_NET_WRITE },
+	{ "terraform", "fmt", CLASS_MUTATE },
+	{ "terraform", "validate|version|graph|console|", CLASS_READ },
+	{ "terraform", "state list|show|pull", CLASS_NET_READ },
+	{ "terraform", "workspace list|show", CLASS_NET_READ },
+	{ "terraform", "plan|show|output|providers|metadata", CLASS_NET_READ },
+	{ "terraform", "*", CLASS_NET_WRITE },
+	{ "ansible-galaxy", "collection|role install", CLASS_REMOTE },
+	{ "ansible-galaxy", "install", CLASS_REMOTE },
 	{ "ansible-galaxy", "*", CLASS_READ },
 	/* containers */
 	{ "docker", "system prune", CLASS_DESTROY },
-	{ "docker", "image|container|volume|network|builder|buildx "
-	    "prune|rm|remove|rmi", CLASS_DESTROY },
+	{ "docker", "image|container|volume|network|builder|buildx|stack|"
+	    "service|secret|config|node|context|plugin|pod|machine|swarm "
+	    "prune|rm|remove|rmi|down|leave", CLASS_DESTROY },
+	{ "docker", "swarm|service|stack|node|secret|config",
+	    CLASS_NET_WRITE },
 	{ "docker", "image|container|volume|network|context|node|service|"
 	    "stack|config|secret|plugin|system|builder|buildx|manifest|"
-	    "trust|swarm ls|list|ps|inspect|history|df|info|events|logs|top|"
+	    "trust|swarm|pod|machine ls|list|ps|inspect|history|df|info|"
+	    "events|logs|top|"
 	    "stats|port|diff|version|du|show", CLASS_READ },
 	{ "docker", "rm|rmi|kill", CLASS_DESTROY },
 	{ "docker", "ps|images|logs|inspect|info|version|stats|top|port|diff|"
@@ -238,7 +263,6 @@ static const struct sub_row {
 	    "is-active|is-enabled|is-failed|is-system-running|help|"
 	    "show-environment|get-default|", CLASS_READ },
 	{ "systemctl", "*", CLASS_ELEVATED },
-	{ "service", "*", CLASS_ELEVATED },
 	{ "rc-service", "*", CLASS_ELEVATED },
 	{ "rc-update", "*", CLASS_ELEVATED },
 	{ "loginctl", "list-sessions|list-users|list-seats|show-session|"
@@ -253,7 +277,10 @@ static const struct sub_row {
 	{ "localectl", "*", CLASS_ELEVATED },
 	{ "networkctl", "list|status|lldp|", CLASS_READ },
 	{ "networkctl", "*", CLASS_ELEVATED },
-	{ "nmcli", "*", CLASS_ELEVATED },
+	{ "nmcli", "general|g|device|dev|d|connection|con|c|radio|r|"
+	    "networking|n|monitor|m status|show|list|hostname|permissions|"
+	    "logging|connectivity|", CLASS_READ },
+	{ "nmcli", "", CLASS_READ }, { "nmcli", "*", CLASS_ELEVATED },
 	{ "resolvectl", "status|query|statistics|service|openpgp|tlsa|",
 	    CLASS_NET_READ },
 	{ "resolvectl", "*", CLASS_ELEVATED },
@@ -264,7 +291,6 @@ static const struct sub_row {
 	{ "ufw", "status|show|version|app", CLASS_READ },
 	{ "ufw", "*", CLASS_ELEVATED },
 	{ "nft", "list", CLASS_READ }, { "nft", "*", CLASS_ELEVATED },
-	{ "firewall-cmd", "*", CLASS_ELEVATED },
 	{ "virsh", "list|dominfo|domstate|net-list|pool-list|vol-list|"
 	    "capabilities|nodeinfo|dumpxml|help|version", CLASS_READ },
 	{ "virsh", "undefine|destroy|vol-delete|pool-delete", CLASS_DESTROY },
@@ -282,8 +308,9 @@ static const struct sub_row {
 	    CLASS_READ },
 	{ "zpool", "labelclear", HARD_DISK }, { "zpool", "*",
 	    CLASS_ELEVATED },
-	{ "btrfs", "subvolume|sub|subv|su delete|del|d|de", HARD_SNAPSHOT },
-	{ "btrfs", "subvolume|sub|subv|filesystem|fi|device|dev|scrub|"
+	{ "btrfs", "subvolume|subvolum|subvolu|subvol|subvo|subv|sub|su|s "
+	    "delete|delet|dele|del|de|d", HARD_SNAPSHOT },
+	{ "btrfs", "subvolume|subvol|subv|sub|su|filesystem|fi|device|dev|scrub|"
 	    "balance|property|qgroup|quota|inspect-internal "
 	    "list|show|df|usage|du|stats|status|get|get-default|dump-tree",
 	    CLASS_READ },
@@ -313,14 +340,82 @@ static const struct sub_row {
 	{ "netlify", "status|open|dev|watch|help|build", CLASS_NET_READ },
 	{ "netlify", "*", CLASS_NET_WRITE },
 	{ "ansible", "*", CLASS_NET_WRITE },
+	{ "ansible-playbook", "*", CLASS_NET_WRITE },
+	{ "cdk", "deploy|destroy|bootstrap|import|rollback", CLASS_NET_WRITE },
+	{ "cdk", "*", CLASS_READ },
+	{ "serverless", "deploy|remove|rollback|invoke", CLASS_NET_WRITE },
+	{ "serverless", "*", CLASS_READ },
+	{ "sam", "deploy|delete|sync|publish", CLASS_NET_WRITE },
+	{ "sam", "*", CLASS_READ },
+	{ "eb", "deploy|create|terminate|scale|setenv|swap|restore",
+	    CLASS_NET_WRITE },
+	{ "copilot", "deploy|svc|job|env|app", CLASS_NET_WRITE },
+	{ "amplify", "push|publish|delete", CLASS_NET_WRITE },
+	{ "cap", "*", CLASS_NET_WRITE },
+	{ "kamal", "config|details|app|version|docs|", CLASS_NET_READ },
+	{ "kamal", "*", CLASS_NET_WRITE },
+	{ "surge", "*", CLASS_NET_WRITE },
+	{ "skaffold", "deploy|run|dev|delete|apply", CLASS_NET_WRITE },
+	{ "packer", "build|push|publish", CLASS_NET_WRITE },
+	{ "goreleaser", "release", CLASS_NET_WRITE },
+	{ "semantic-release", "*", CLASS_NET_WRITE },
+	{ "vault", "read|list|status|version|print", CLASS_NET_READ },
+	{ "vault", "kv get|list", CLASS_NET_READ },
+	{ "vault", "*", CLASS_NET_WRITE },
+	{ "consul", "members|info|catalog|version|validate", CLASS_NET_READ },
+	{ "consul", "*", CLASS_NET_WRITE },
+	{ "argocd", "app get|list|diff|logs|history", CLASS_NET_READ },
+	{ "argocd", "*", CLASS_NET_WRITE },
+	{ "flux", "get|check|logs|diff|version", CLASS_NET_READ },
+	{ "flux", "*", CLASS_NET_WRITE },
+	{ "bq", "ls|show|head|version|info|help", CLASS_NET_READ },
+	{ "bq", "*", CLASS_NET_WRITE },
+	{ "mvn", "deploy|release:perform|site-deploy|deploy:deploy-file",
+	    CLASS_NET_WRITE },
+	{ "mvn", "clean|-q|package|verify|install deploy", CLASS_NET_WRITE },
+	{ "mvn", "*", CLASS_READ },
+	{ "gradle", "publish|uploadArchives|publishPlugins|bintrayUpload",
+	    CLASS_NET_WRITE },
+	{ "gradle", "*", CLASS_READ },
+	{ "sbt", "publish|publishSigned|release", CLASS_NET_WRITE },
+	{ "sbt", "*", CLASS_READ },
+	{ "skopeo", "inspect|list-tags", CLASS_NET_READ },
+	{ "skopeo", "*", CLASS_NET_WRITE },
+	{ "crane", "digest|manifest|config|ls|catalog|export|pull|validate",
+	    CLASS_NET_READ },
+	{ "crane", "*", CLASS_NET_WRITE },
+	{ "oras", "pull|discover|repo|manifest", CLASS_NET_READ },
+	{ "oras", "*", CLASS_NET_WRITE },
+	{ "hf", "download|env|version|cache|whoami", CLASS_NET_READ },
+	{ "hf", "*", CLASS_NET_WRITE },
+	{ "cosign", "verify|verify-blob|tree|version", CLASS_NET_READ },
+	{ "cosign", "*", CLASS_NET_WRITE },
+	{ "invoke-rc.d", "*", CLASS_ELEVATED },
+	{ "fusermount", "*", CLASS_ELEVATED },
+	{ "fusermount3", "*", CLASS_ELEVATED },
+	{ "ssh-keyscan", "*", CLASS_NET_READ },
+	/* databases */
+	{ "mysqladmin", "drop", CLASS_DESTROY },
+	{ "mysqladmin", "status|ping|processlist|version|variables|"
+	    "extended-status", CLASS_READ },
+	{ "mysqladmin", "*", CLASS_NET_WRITE },
+	{ "rails", "db:drop|db:drop:all|db:reset|db:purge|db:purge:all|"
+	    "db:truncate_all|db:schema:load|db:migrate:reset",
+	    CLASS_DESTROY },
+	{ "rails", "*", CLASS_READ },
+	{ "rake", "db:drop|db:drop:all|db:reset|db:purge|db:purge:all|"
+	    "db:truncate_all|db:schema:load|db:migrate:reset",
+	    CLASS_DESTROY },
+	{ "rake", "*", CLASS_READ },
+	{ "prisma", "migrate reset", CLASS_DESTROY },
 	{ "mkdocs", "gh-deploy", CLASS_NET_WRITE },
 	{ "vsce", "publish", CLASS_NET_WRITE },
 	{ "pre-commit", "install|uninstall", CLASS_MUTATE },
 	{ "keyctl", "show|list|rlist|describe|print|read", CLASS_READ },
-	{ "keyctl", "*", CLASS_ELEVATED },
-	{ "update-alternatives", "*", CLASS_ELEVATED }
+	{ "keyctl", "*", CLASS_ELEVATED }
 };
 #define NROWS	(sizeof(rows) / sizeof(rows[0]))
+static struct names by_name = NAMES(rows);
 
 /* One of "a|b|c"; an empty alternative is no word. */
 static int
@@ -370,7 +465,13 @@ known_as(const char *name)
 		{ "nerdctl", "docker" }, { "buildah", "docker" },
 		{ "podman-compose", "docker-compose" }, { "microdnf", "dnf" },
 		{ "dnf5", "dnf" }, { "pkgin", "apk" }, { "incus", "lxc" },
-		{ "cnpm", "npm" }, { "ng", "code" }, { "nala", "apt" }
+		{ "cnpm", "npm" }, { "sls", "serverless" },
+		{ "huggingface-cli", "hf" }, { "gradlew", "gradle" },
+		{ "mvnw", "mvn" },
+		{ "ng", "code" }, { "nala", "apt" },
+		{ "oc", "kubectl" }, { "k9s", "kubectl" },
+		{ "microk8s", "minikube" }, { "tofu", "terraform" },
+		{ "terragrunt", "terraform" }
 	};
 	size_t i;
 
@@ -382,26 +483,209 @@ known_as(const char *name)
 	return (name);
 }
 
-/* Units of Myelin's own: no call may stop what judges it. */
+/*
+ * Options that take a value, beside those that most have.  Those of "code"
+ * are given a line of shell; what follows those of "rest" is a command.
+ */
+static const struct sub_options {
+	const char	*program;
+	const char	*shorts;
+	const char	*longs;
+	const char	*code;		/* "c call" */
+	const char	*rest;
+} sub_options[] = {
+	{ "apt", "otca", "option target-release config-file", NULL, NULL },
+	{ "apt-get", "otca", "option target-release config-file", NULL,
+	    NULL },
+	{ "aptitude", "otqw", "target-release", NULL, NULL },
+	{ "bun", NULL, "cwd", NULL, NULL },
+	{ "cargo", "ZC", "color", NULL, NULL },
+	{ "composer", "d", "working-dir", NULL, NULL },
+	{ "conda", "np", "name", NULL, NULL },
+	{ "dnf", "cdexR", "enablerepo disablerepo releasever installroot "
+	    "setopt", NULL, NULL },
+	{ "docker", "Hlfp", "tlscacert tlscert tlskey file project-name "
+	    "env-file profile", NULL, NULL },
+	{ "docker-compose", "fp", "file project-name env-file profile", NULL,
+	    NULL },
+	{ "go", "C", NULL, NULL, NULL },
+	{ "helm", "nf", "namespace kube-context kubeconfig values version",
+	    NULL, NULL },
+	{ "hg", "R", "repository", NULL, NULL },
+	{ "jj", "R", "repository", NULL, NULL },
+	{ "kubectl", "nflLcoks", "namespace kubeconfig cluster user "
+	    "selector output filename container server token as "
+	    "request-timeout", NULL, NULL },
+	{ "nix", "j", "option", NULL, "c command" },
+	{ "nix-shell", "pAIEj", "packages attr option", "run command", NULL },
+	{ "nmcli", "fmecw", "fields mode escape colors wait", NULL, NULL },
+	{ "npm", "Cw", "workspace userconfig cache loglevel call package",
+	    "c call", NULL },
+	{ "npx", "pc", "package call", "c call", NULL },
+	{ "pip", NULL, "python log proxy timeout cache-dir", NULL, NULL },
+	{ "pnpm", "CF", "dir filter", NULL, NULL },
+	{ "poetry", "CP", NULL, NULL, NULL },
+	{ "snapper", "c", "root", NULL, NULL },
+	{ "svn", NULL, "username password config-dir", NULL, NULL },
+	{ "systemctl", "HMtpnos", "type state property lines output machine "
+	    "signal root image", NULL, NULL },
+	{ "uv", NULL, "python cache-dir config-file", NULL, NULL },
+	{ "virsh", "c", "connect", NULL, NULL },
+	{ "yum", "cdexR", "enablerepo disablerepo releasever installroot",
+	    NULL, NULL },
+	{ "zypper", "Rc", "root", NULL, NULL }
+};
+
 static int
-names_myelin(const struct subject *s)
+names(const char *list, const struct opt *opt)
+{
+	size_t n, len;
+
+	if (list == NULL)
+		return (0);
+	for (; *list != '\0'; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (opt->kind == OPT_SHORT && n == 1 &&
+		    opt->letter == list[0])
+			return (1);
+		if (opt->kind != OPT_LONG)
+			continue;
+		len = strlen(opt->name);
+		if (n > 1 && len > 1 && len <= n &&
+		    strncmp(list, opt->name, len) == 0)
+			return (1);
+	}
+	return (0);
+}
+
+/* Commands that options hold; the options of the program for the rest. */
+static void
+sub_code(const struct subject *s, const char *name, struct optspec *spec)
+{
+	const struct sub_options *row = NULL;
+	struct optscan o;
+	struct opt opt;
+	char *longs;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(sub_options) / sizeof(sub_options[0]); i++)
+		if (strcmp(sub_options[i].program, name) == 0)
+			row = &sub_options[i];
+	if (row == NULL)
+		return;
+	spec->shorts = row->shorts;
+	if (row->longs != NULL) {
+		n = strlen(spec->longs);
+		longs = judging_alloc(s->j, n + strlen(row->longs) + 2);
+		memcpy(longs, spec->longs, n);
+		longs[n] = ' ';
+		memcpy(longs + n + 1, row->longs, strlen(row->longs));
+		spec->longs = longs;
+	}
+	if (row->code == NULL && row->rest == NULL)
+		return;
+	opt_begin(&o, s, 1, spec);
+	while (opt_next(&o, &opt)) {
+		if (names(row->code, &opt)) {
+			if (opt.value == NULL && o.next < s->argc)
+				opt.value = &s->argv[o.next];
+			if (opt.value != NULL)
+				subject_code(s, DIALECT_DASH, SHELL_CHILD,
+				    opt.value);
+		}
+		if (names(row->rest, &opt) && o.next < s->argc) {
+			subject_argv(s, s->argv + o.next, s->argc - o.next);
+			return;
+		}
+	}
+}
+
+/*
+ * What a subcommand that only reads or runs the workspace's own is given may
+ * be a command again: "cargo run -- rm -rf /".
+ */
+static void
+sub_tail(const struct subject *s)
 {
 	size_t i;
 
-	if (strcmp(s->name, "systemctl") != 0 &&
-	    strcmp(s->name, "service") != 0)
+	for (i = 2; i < s->argc; i++)
+		if (dangerous_tail(s, i))
+			return;
+}
+
+/* Programs of others that are fetched before they run: "go run x@v1". */
+static int
+runs_remote(const char *name, const struct word *what)
+{
+	const char *text = word_start(what);
+
+	if (strcmp(name, "go") == 0)
+		return (strchr(text, '@') != NULL);
+	return (strcmp(name, "deno") == 0 && (strstr(text, "://") != NULL ||
+	    strncmp(text, "npm:", 4) == 0 || strncmp(text, "jsr:", 4) == 0));
+}
+
+/*
+ * Units and packages of Myelin's own: no call may stop, change or remove what
+ * judges it.
+ */
+static int
+names_myelin(const struct subject *s, const char *verb)
+{
+	static const char *const tools[] = { "systemctl", "service",
+		"rc-service", "rc-update", "apt", "apt-get", "aptitude",
+		"apt-mark", "nala", NULL };
+	static const char *const removes[] = { "remove", "purge", "erase",
+		"uninstall", "del", "rm", "autoremove", NULL };
+	size_t i;
+
+	if (!in_list(s->name, tools) && !in_list(verb, removes))
 		return (0);
 	for (i = 1; i < s->argc; i++)
-		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
+		if (self_names(&s->argv[i]))
 			return (1);
 	return (0);
+}
+
+/*
+ * A package by its name, which is nowhere but in the network: no path, no
+ * archive, nothing that says to do without.
+ */
+static int
+fetches_packages(const struct subject *s, const struct word *verb)
+{
+	static const char *const installers[] = { "pip", "pip2", "pip3",
+		"pipx", "npm", "pnpm", "yarn", "gem", "cargo", NULL };
+	static const char *const verbs[] = { "install", "i", "add", NULL };
+	const char *text;
+	size_t i;
+	int named = 0;
+
+	if (!in_list(s->name, installers) || !in_list(word_start(verb),
+	    verbs))
+		return (0);
+	for (i = 1; i < s->argc; i++) {
+		if ((text = word_static(&s->argv[i])) == NULL)
+			return (0);
+		if (strchr(text, '/') != NULL || strncmp(text, "file:", 5) ==
+		    0 || text[0] == '.' || (text[0] == '-' &&
+		    strcmp(text, "-U") != 0 && strcmp(text, "-g") != 0 &&
+		    strcmp(text, "-q") != 0 && strcmp(text, "-D") != 0 &&
+		    strcmp(text, "--user") != 0 && strcmp(text,
+		    "--upgrade") != 0))
+			return (0);
+		if (text[0] != '-' && &s->argv[i] != verb)
+			named = 1;
+	}
+	return (named);
 }
 
 static void
 subcommand_find(const struct subject *s, enum class_id id,
     const struct word *w)
 {
-	if (id == CLASS_ELEVATED && names_myelin(s)) {
+	if (id == CLASS_ELEVATED && names_myelin(s, word_start(w))) {
 		class_find(s, HARD_SELF, "changes Myelin's own service");
 		return;
 	}
@@ -409,26 +693,39 @@ subcommand_find(const struct subject *s, enum class_id id,
 		handle_net_read(s);
 		return;
 	}
+	if (id == CLASS_REMOTE && fetches_packages(s, w)) {
+		struct subject at = *s;
+
+		at.flags |= FINDING_NETWORK;
+		class_findf(&at, id, "%s", w);
+		return;
+	}
 	class_findf(s, id, CLASS_IS_HARD(id) ? "deletes or changes what "
 	    "can't be had back: %s" : "%s", w);
 }
 
 int
+is_subcommand(const char *name)
+{
+	return (names_find(&by_name, known_as(name)) != NULL);
+}
+
+int
 subcommand_judge(const struct subject *s)
 {
-	static const struct optspec spec = { NULL, "prefix filter host "
-	    "registry cwd directory manifest-path target project chdir "
-	    "context log-level config", 0 };
+	struct optspec spec = { NULL, "prefix filter host registry cwd "
+	    "directory manifest-path target project chdir context "
+	    "log-level config", 0 };
 	const char *name = known_as(s->name);
 	const char *words[2] = { "", "" };
+	const struct sub_row *row;
 	const struct word *first;
 	size_t i, j, at = 1;
 
-	for (i = 0; i < NROWS; i++)
-		if (strcmp(rows[i].program, name) == 0)
-			break;
-	if (i == NROWS)
+	if ((row = names_find(&by_name, name)) == NULL)
 		return (0);
+	i = (size_t)(row - rows);
+	sub_code(s, name, &spec);
 	/* cargo +nightly */
 	while (at < s->argc && word_start(&s->argv[at])[0] == '+')
 		at++;
@@ -443,13 +740,20 @@ subcommand_judge(const struct subject *s)
 
 		words[j] = w == NULL || word_static(w) == NULL ? "" : w->text;
 	}
+	if (strcmp(words[0], "run") == 0 && runs_remote(name, opt_operand(s,
+	    at, &spec, 1)))
+		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
+		    &s->argv[0]);
 	for (; i < NROWS && strcmp(rows[i].program, name) == 0; i++) {
 		if (fits(&rows[i], words)) {
 			subcommand_find(s, rows[i].id, first == NULL ?
 			    &s->argv[0] : first);
+			if (rows[i].id == CLASS_READ)
+				sub_tail(s);
 			return (1);
 		}
 	}
+	sub_tail(s);
 	class_find(s, CLASS_READ, "changes nothing outside");
 	return (1);
 }

@@ -19,6 +19,14 @@ word_start(const struct word *w)
 	return (w == NULL || w->text == NULL ? "" : w->text);
 }
 
+const char *
+word_code(const struct word *w)
+{
+	if (w == NULL || w->whole == NULL || WORD_IS_STATIC(w))
+		return (word_start(w));
+	return (w->whole);
+}
+
 int
 word_known(const struct word *w)
 {
@@ -62,6 +70,7 @@ word_rest(struct judging *j, const struct word *w, size_t n)
 	*fresh = *w;
 	fresh->text = w->text + n;
 	fresh->len = w->len - n;
+	fresh->whole = w->whole == NULL || w->len < n ? NULL : w->whole + n;
 	return (fresh);
 }
 
@@ -77,12 +86,90 @@ int
 in_list(const char *name, const char *const *list)
 {
 	for (; *list != NULL; list++)
-		if (strcmp(name, *list) == 0)
+		if ((*list)[0] == name[0] && strcmp(name, *list) == 0)
 			return (1);
 	return (0);
 }
 
 /* ---- commands within commands ---- */
+
+const struct word *
+subject_join(const struct subject *s, size_t from)
+{
+	struct word *w = judging_alloc(s->j, sizeof(*w));
+	size_t i, len = 0;
+	char *text;
+
+	*w = s->argv[from];
+	w->whole = shell_whole(s->j, s->argv + from, s->argc - from);
+	for (i = from; i < s->argc; i++)
+		len += s->argv[i].len + 1;
+	text = judging_alloc(s->j, len + 1);
+	for (i = from, len = 0; i < s->argc; i++) {
+		if (i > from)
+			text[len++] = ' ';
+		if (s->argv[i].text == NULL) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+		memcpy(text + len, s->argv[i].text, s->argv[i].len);
+		len += s->argv[i].len;
+		w->flags |= s->argv[i].flags & (WORD_NETWORK);
+		if ((s->argv[i].flags & (WORD_PREFIX | WORD_SPLITS)) != 0) {
+			w->flags |= WORD_PREFIX;
+			break;
+		}
+	}
+	w->text = text;
+	w->len = len;
+	return (w);
+}
+
+struct command *
+subject_command(const struct subject *s, const char *cwd,
+    const struct word *argv, size_t argc)
+{
+	struct command *c = judging_alloc(s->j, sizeof(*c));
+
+	*c = *s->c;
+	c->argv = argv;
+	c->argc = argc;
+	c->nassigns = 0;
+	c->nredirects = 0;
+	c->flags &= ~(unsigned)COMMAND_BUILTIN;
+	c->cwd = cwd;
+	return (c);
+}
+
+/*
+ * Programs that start programs, one in another, deeper than is judged: that
+ * asks.  The last of them, and what it starts, are judged all the same, so
+ * that no number of them hides a denial.
+ */
+static void
+too_deep(const struct subject *s, const char *cwd, const struct word *argv,
+    size_t argc)
+{
+	static const char *const starters[] = { "find", "gfind", "fd",
+		"fdfind", "xargs", "gxargs", "parallel", NULL };
+	unsigned flags = s->c->flags;
+	struct command *c;
+	struct outcome ignored;
+	size_t i = 0;
+
+	if ((flags & COMMAND_DEEPEST) != 0)
+		return;
+	if ((flags & COMMAND_DEEP) == 0)
+		for (i = argc - 1; i > 0; i--)
+			if (word_static(&argv[i]) != NULL &&
+			    in_list(base_name(argv[i].text), starters))
+				break;
+	memset(&ignored, 0, sizeof(ignored));
+	c = subject_command(s, cwd, argv + i, argc - i);
+	c->flags |= (flags & COMMAND_DEEP) != 0 ? COMMAND_DEEPEST :
+	    COMMAND_DEEP;
+	judge_program(s->j, c, &ignored);
+}
 
 static void
 inner(const struct subject *s, const char *cwd, const struct content *input,
@@ -92,16 +179,13 @@ inner(const struct subject *s, const char *cwd, const struct content *input,
 
 	if (argc == 0)
 		return;
-	if (judging_enter(s->j, s->c) == 0)
+	/* Over the bound that asks, and this is judged all the same. */
+	(void)judging_step(s->j);
+	if (judging_enter(s->j, s->c) == 0) {
+		too_deep(s, cwd, argv, argc);
 		return;
-	c = judging_alloc(s->j, sizeof(*c));
-	*c = *s->c;
-	c->argv = argv;
-	c->argc = argc;
-	c->nassigns = 0;
-	c->nredirects = 0;
-	c->flags &= ~(unsigned)COMMAND_BUILTIN;
-	c->cwd = cwd;
+	}
+	c = subject_command(s, cwd, argv, argc);
 	if (input != NULL)
 		c->input = *input;
 	judge_program(s->j, c, s->out);
@@ -155,6 +239,16 @@ subject_hidden_code(const struct subject *s, const struct word *code)
 	}
 }
 
+int
+subject_affords(const struct subject *s, size_t len)
+{
+	if (judging_afford(s->j, len))
+		return (1);
+	class_find(s, CLASS_OPAQUE, "more code is read over and over than is "
+	    "followed");
+	return (0);
+}
+
 /* ---- what would be denied ---- */
 
 struct probe {
@@ -197,10 +291,10 @@ subject_would_deny(const struct subject *s, const struct word *argv,
 	return (judging_probe(s->j, probe_argv, &p) == VERDICT_DENY);
 }
 
-int
-subject_code_would_deny(const struct subject *s, const char *text, size_t len)
+enum verdict
+subject_code_verdict(const struct subject *s, const char *text, size_t len)
 {
 	struct probe p = { .s = s, .text = text, .len = len };
 
-	return (judging_probe(s->j, probe_code, &p) == VERDICT_DENY);
+	return (judging_probe(s->j, probe_code, &p));
 }

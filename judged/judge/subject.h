@@ -17,12 +17,17 @@ struct subject {
 	size_t			 argc;	/* at least 1 */
 	const char		*name;	/* argv[0] without directories */
 	struct outcome		*out;
+	unsigned		 flags;	/* FINDING_* of what is found */
+	const struct word	*path;	/* what is changed, or NULL */
+	const struct finding_hosts *hosts; /* what is reached, or NULL */
 };
 
 /* text if every byte of it is known, else NULL. */
 const char *word_static(const struct word *);
 /* What it certainly begins with; never NULL. */
 const char *word_start(const struct word *);
+/* The same of code: WORD_HOLE stands where it is not known. */
+const char *word_code(const struct word *);
 /* 1 if it is text, or may become it. */
 int	word_is(const struct word *, const char *text);
 /* 1 if the whole is known; a pattern counts as known. */
@@ -50,9 +55,19 @@ void	subject_argv(const struct subject *s, const struct word *argv,
 void	subject_argv_at(const struct subject *s, const char *cwd,
 	    const struct word *argv, size_t argc);
 
+/* The command that a wrapper starts, of the arena. */
+struct command *subject_command(const struct subject *, const char *cwd,
+	    const struct word *argv, size_t argc);
+
+/* The words from that one on as the one line that a shell will read. */
+const struct word *subject_join(const struct subject *, size_t from);
+
 /* Judges code that a shell started by s reads from a word. */
 void	subject_code(const struct subject *s, enum dialect,
 	    enum shell_who, const struct word *code);
+
+/* 1 if so much code may be read, once more perhaps; else that asks. */
+int	subject_affords(const struct subject *, size_t len);
 
 /*
  * Judges code that stands where one would not look for it (an option, a
@@ -65,7 +80,8 @@ void	subject_hidden_code(const struct subject *s, const struct word *code);
  */
 int	subject_would_deny(const struct subject *s, const struct word *argv,
 	    size_t argc);
-int	subject_code_would_deny(const struct subject *s, const char *text,
+/* What code would be, by default.  Finds nothing. */
+enum verdict	subject_code_verdict(const struct subject *s, const char *text,
 	    size_t len);
 
 #endif

@@ -3,6 +3,9 @@
  */
 #include <string.h>
 
+#include "hosts.h"
+#include "without.h"
+#include "../shell/pattern.h"
 #include "zone.h"
 
 /* "/x" is that path alone; "/x/" is what lies beneath; "/x*" what begins so. */
@@ -28,7 +31,7 @@ static const struct zone_row rows[] = {
 	{ "/dev/mapper/", ZONE_DISK }, { "/dev/disk/", ZONE_DISK },
 	{ "/dev/loop*", ZONE_DISK }, { "/dev/sr*", ZONE_DISK },
 	{ "/dev/root", ZONE_DISK },
-	{ "/boot/", ZONE_BOOT }, { "/etc/fstab", ZONE_BOOT },
+	{ "/boot", ZONE_BOOT }, { "/boot/", ZONE_BOOT }, { "/etc/fstab", ZONE_BOOT },
 	{ "/etc/default/grub", ZONE_BOOT }, { "/etc/grub.d/", ZONE_BOOT },
 	{ "/etc/crypttab", ZONE_BOOT },
 	{ "/proc/sysrq-trigger", ZONE_KERNEL }, { "/dev/mem", ZONE_KERNEL },
@@ -38,14 +41,19 @@ static const struct zone_row rows[] = {
 	{ "/etc/shadow", ZONE_ACCOUNT }, { "/etc/shadow-", ZONE_ACCOUNT },
 	{ "/etc/group", ZONE_ACCOUNT }, { "/etc/gshadow", ZONE_ACCOUNT },
 	{ "/etc/subuid", ZONE_ACCOUNT }, { "/etc/subgid", ZONE_ACCOUNT },
-	{ "/etc/sudoers", ZONE_ACCOUNT }, { "/etc/sudoers.d/", ZONE_ACCOUNT },
+	{ "/etc/sudoers", ZONE_ACCOUNT }, { "/etc/sudoers.d", ZONE_ACCOUNT },
+	{ "/etc/sudoers.d/", ZONE_ACCOUNT },
 	{ "/etc/doas.conf", ZONE_ACCOUNT },
 	{ "/etc/myelin", ZONE_SELF }, { "/etc/myelin/", ZONE_SELF },
 	{ "/var/lib/myelin", ZONE_SELF }, { "/var/lib/myelin/", ZONE_SELF },
 	{ "/run/myelin", ZONE_SELF }, { "/run/myelin/", ZONE_SELF },
-	{ "/var/run/myelin/", ZONE_SELF },
+	{ "/var/run/myelin", ZONE_SELF }, { "/var/run/myelin/", ZONE_SELF },
 	{ "/run/myelin-uids", ZONE_SELF }, { "/run/myelin-uids/", ZONE_SELF },
+	{ "/usr/libexec/myelin", ZONE_SELF },
 	{ "/usr/libexec/myelin/", ZONE_SELF },
+	{ "/usr/share/myelin", ZONE_SELF },
+	{ "/usr/share/myelin/", ZONE_SELF },
+	{ "/usr/sbin/myelin*", ZONE_SELF }, { "/usr/bin/myelin*", ZONE_SELF },
 	{ "/usr/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/etc/systemd/system/myelin*", ZONE_SELF }
@@ -59,7 +67,8 @@ static const char *const persist_home[] = {
 	".aws", ".kube", ".docker", ".gitconfig", ".npmrc", ".pypirc",
 	".vimrc", ".exrc", ".gdbinit", ".pam_environment", ".xinitrc",
 	".xprofile", ".xsession", ".forward", ".rhosts", ".shosts", ".tmux.conf",
-	".screenrc", ".config/autostart", ".config/systemd", ".config/git",
+	".screenrc", ".config/autostart", ".config/environment.d",
+	".config/systemd", ".config/git",
 	".config/fish", ".local/share/systemd", NULL
 };
 
@@ -90,8 +99,12 @@ beneath(const char *path, const char *dir)
 static int
 row_matches(const struct zone_row *row, const char *path)
 {
-	size_t n = strlen(row->path);
+	size_t n;
 
+	/* Most begin otherwise. */
+	if (path[0] != '/' || path[1] != row->path[1])
+		return (0);
+	n = strlen(row->path);
 	if (row->path[n - 1] == '*')
 		return (strncmp(path, row->path, n - 1) == 0);
 	if (row->path[n - 1] == '/')
@@ -137,11 +150,26 @@ persists(const struct subject *s, const char *path)
 	    strcmp(hooks, "/.git/config") == 0));
 }
 
+/* What supervisord said is this instance's: state, sockets, configuration. */
+static int
+is_instance(const struct subject *s, const char *path)
+{
+	const struct judge_context *x = judging_context(s->j);
+	size_t i;
+
+	for (i = 0; i < x->nown; i++)
+		if (beneath(path, x->own[i]))
+			return (1);
+	return (0);
+}
+
 enum zone
 zone_of_path(const struct subject *s, const char *path)
 {
 	size_t i;
 
+	if (is_instance(s, path) && !WITHOUT(self_instance))
+		return (ZONE_SELF);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (row_matches(&rows[i], path))
 			return (rows[i].zone);
@@ -166,9 +194,8 @@ plain_part(const char *text)
 
 /* Component by component: "*" does not match a slash. */
 static int
-path_match(struct judging *j, const char *pattern, const char *path)
+path_match(const char *pattern, const char *path)
 {
-	const char *p, *t;
 	size_t np, nt;
 
 	for (;;) {
@@ -178,12 +205,28 @@ path_match(struct judging *j, const char *pattern, const char *path)
 			return (*pattern == *path);
 		np = strcspn(pattern, "/");
 		nt = strcspn(path, "/");
-		p = judging_strndup(j, pattern, np);
-		t = judging_strndup(j, path, nt);
-		if (!shell_match(p, t))
+		if (!pattern_match(pattern, np, path, nt))
 			return (0);
 		pattern += np;
 		path += nt;
+	}
+}
+
+/* A pattern that matches path, or a directory above it. */
+static int
+path_above(struct judging *j, const char *pattern, const char *path)
+{
+	size_t n = strlen(path);
+	char *dir = judging_strndup(j, path, n);
+
+	for (;;) {
+		if (path_match(pattern, dir))
+			return (1);
+		while (n > 1 && dir[n - 1] != '/')
+			n--;
+		if (n <= 1)
+			return (0);
+		dir[--n] = '\0';
 	}
 }
 
@@ -207,8 +250,11 @@ zone_of_pattern(const struct subject *s, const char *path)
 	/* what it can match of the places that matter most */
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].zone > worst && rows[i].zone != ZONE_NET &&
-		    path_match(s->j, path, rows[i].path))
+		    path_match(path, rows[i].path))
 			worst = rows[i].zone;
+	for (i = 0; i < judging_context(s->j)->nown; i++)
+		if (path_match(path, judging_context(s->j)->own[i]))
+			worst = ZONE_SELF;
 	n = plain_part(path);
 	dir = judging_strndup(s->j, path, n);
 	while (n > 1 && dir[n - 1] == '/')
@@ -246,6 +292,36 @@ zone_of(const struct subject *s, const struct word *w)
 	}
 	z = zone_of_path(s, path);
 	return (z);
+}
+
+int
+zone_is_own(const struct subject *s, const struct word *w)
+{
+	return (zone_of(s, w) == ZONE_SELF);
+}
+
+int
+zone_in_roots(const struct subject *s, const struct word *w)
+{
+	const char *path = absolute(s, w);
+
+	return (path != NULL && in_roots(s, path));
+}
+
+int
+zone_holds_own(const struct subject *s, const struct word *w)
+{
+	const struct judge_context *x = judging_context(s->j);
+	const char *path = absolute(s, w);
+	size_t i;
+
+	if (path == NULL || (w->flags & WORD_PREFIX) != 0)
+		return (0);
+	for (i = 0; i < x->nown; i++)
+		if ((w->flags & WORD_GLOB) != 0 ? path_above(s->j, path,
+		    x->own[i]) : beneath(x->own[i], path))
+			return (1);
+	return (0);
 }
 
 /* ---- wipes ---- */
@@ -293,12 +369,12 @@ pattern_wipes(const struct subject *s, const char *path)
 			return (is_target(s, dir));
 	}
 	for (i = 0; targets[i] != NULL; i++)
-		if (path_match(s->j, path, targets[i]))
+		if (path_match(path, targets[i]))
 			return (1);
-	if (x->home != NULL && path_match(s->j, path, x->home))
+	if (x->home != NULL && path_match(path, x->home))
 		return (1);
 	for (i = 0; i < x->nroots; i++)
-		if (path_match(s->j, path, x->roots[i]))
+		if (path_match(path, x->roots[i]))
 			return (1);
 	return (0);
 }
@@ -322,10 +398,14 @@ int
 zone_is_everything(const struct subject *s, const struct word *w)
 {
 	const char *path, *cwd = s->c->cwd;
+	const char *base = judging_context(s->j)->cwd;
 	const char *slash;
 
-	if (w->text == NULL)
+	if (w->text == NULL || w->text[0] == '\0')
 		return (0);
+	/* "cd build && rm -rf *" is no more than "rm -rf build/..." */
+	if (base == NULL || cwd == NULL || !beneath(cwd, base))
+		base = cwd;
 	if ((w->flags & WORD_GLOB) != 0) {
 		slash = strrchr(w->text, '/');
 		if (slash != NULL && slash[1] == '\0')
@@ -334,7 +414,7 @@ zone_is_everything(const struct subject *s, const struct word *w)
 		if (!matches_all(slash == NULL ? w->text : slash + 1))
 			return (0);
 		if (slash == NULL)
-			return (1);
+			return (cwd == NULL || strcmp(cwd, base) == 0);
 		path = shell_path(s->j, cwd, slash == w->text ? "/" :
 		    judging_strndup(s->j, w->text, (size_t)(slash -
 		    w->text)));
@@ -343,7 +423,7 @@ zone_is_everything(const struct subject *s, const struct word *w)
 			return (0);
 		path = absolute(s, w);
 	}
-	return (path != NULL && cwd != NULL && beneath(cwd, path));
+	return (path != NULL && cwd != NULL && beneath(base, path));
 }
 
 /* ---- what follows ---- */
@@ -378,12 +458,39 @@ is_log(const struct word *w)
 	return (n > 4 && strcmp(text + n - 4, ".log") == 0);
 }
 
+/* The host of /dev/tcp/HOST/PORT. */
+static const struct finding_hosts *
+net_hosts(const struct subject *s, const struct word *w)
+{
+	struct finding_hosts *h = judging_alloc(s->j, sizeof(*h));
+	const char *host = word_start(w);
+	size_t n;
+
+	if (strncmp(host, "/dev/tcp/", 9) != 0 &&
+	    strncmp(host, "/dev/udp/", 9) != 0)
+		h->unsure = 1;
+	else {
+		host += 9;
+		n = strcspn(host, "/");
+		if (host[n] == '\0')
+			h->unsure = 1;
+		else
+			hosts_add_text(s->j, h, judging_strndup(s->j, host,
+			    n));
+	}
+	return (h);
+}
+
 void
 zone_write(const struct subject *s, const struct word *w,
     enum class_id inside, const char *what)
 {
+	struct subject at = *s;
 	enum zone z = zone_of(s, w);
 
+	at.path = w;
+	at.hosts = z == ZONE_NET ? net_hosts(s, w) : NULL;
+	s = &at;
 	if (z == ZONE_SINK)
 		class_find(s, CLASS_READ, "writes nothing that stays");
 	else if (z == ZONE_WORK && inside == CLASS_MUTATE && is_log(w))
@@ -394,13 +501,37 @@ zone_write(const struct subject *s, const struct word *w,
 		class_findf(s, harms[z].id, harms[z].rule, w);
 }
 
+/* .git of any repository; with a slash behind, too. */
+static int
+names_history(const struct subject *s, const struct word *w)
+{
+	const char *path = absolute(s, w);
+	size_t n = path == NULL ? 0 : strlen(path);
+
+	/* itself, or all in it */
+	if (n > 7 && strcmp(path + n - 7, "/.git/*") == 0)
+		return (1);
+	return (strcmp(base_name(path == NULL ? w->text : path), ".git") ==
+	    0);
+}
+
 void
 zone_delete(const struct subject *s, const struct word *w, int recursive)
 {
+	struct subject at = *s;
 	enum zone z = zone_of(s, w);
 
+	at.path = w;
+	at.hosts = NULL;
+	if (recursive)
+		at.flags |= FINDING_TREE;
+	s = &at;
 	if (recursive && zone_wipes(s, w)) {
 		class_findf(s, HARD_WIPE, "deletes all of %s", w);
+		return;
+	}
+	if (recursive && zone_holds_own(s, w)) {
+		class_findf(s, HARD_SELF, "Myelin's own is in %s", w);
 		return;
 	}
 	switch (z) {
@@ -422,14 +553,14 @@ zone_delete(const struct subject *s, const struct word *w, int recursive)
 		    "workspace and /tmp: %s", w);
 		return;
 	}
-	if (recursive && (w->flags & WORD_PREFIX) != 0)
+	if (recursive && (w->flags & (WORD_PREFIX | WORD_FOUND)) ==
+	    WORD_PREFIX)
 		class_findf(s, CLASS_OPAQUE, "what is deleted is not known: "
 		    "%s", w);
-	else if (recursive && zone_is_everything(s, w))
+	else if (recursive && z == ZONE_WORK && zone_is_everything(s, w))
 		class_findf(s, CLASS_DESTROY, "deletes all that is in the "
 		    "directory: %s", w);
-	else if (recursive && w->text != NULL &&
-	    strcmp(base_name(w->text), ".git") == 0)
+	else if (recursive && w->text != NULL && names_history(s, w))
 		class_find(s, CLASS_DESTROY, "deletes a repository's history");
 	else
 		class_findf(s, CLASS_LOSE, "deletes %s", w);

@@ -29,6 +29,16 @@ enum zone zone_of(const struct subject *, const struct word *);
 enum zone zone_of_path(const struct subject *, const char *absolute);
 
 /*
+ * 1 if the word names something of Myelin's own, or something that what is
+ * this instance's lies beneath.
+ */
+int	zone_is_own(const struct subject *, const struct word *);
+int	zone_holds_own(const struct subject *, const struct word *);
+
+/* 1 if the word, taken as it is, lies beneath home or a workspace's root. */
+int	zone_in_roots(const struct subject *, const struct word *);
+
+/*
  * 1 if deleting what the word names deletes all of the system, of home, of a
  * workspace, or of a directory of the system: section "wipe" of the classes.
  */

@@ -343,6 +343,11 @@ judge_text(struct resolver *r, const char *s, size_t len,
 	if (depth > 4)
 		return;
 	r->j->steps += len;
+	/* The text itself once; what its names hold again and again. */
+	if (depth > 0 && !judging_afford(r->j, len)) {
+		judging_bound(r->j, "more arithmetic than is followed", c);
+		return;
+	}
 	if (has_substitution(s, len))
 		expand_string(r, s, len, c, &t);
 	judge_names(r, s, len, c, depth);

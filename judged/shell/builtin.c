@@ -1,11 +1,10 @@
 /*
  * Builtins whose doing is followed.
  */
-#include <string.h>
-
+#include "names.h"
 #include "resolver.h"
 
-static const struct {
+static const struct builtin_row {
 	const char	*name;
 	builtin_fn	*fn;
 	int		 bash;		/* not in dash */
@@ -54,30 +53,22 @@ static const struct {
 	{ "enable", builtin_enable, 1, 0 }
 };
 
-#define NBUILTINS	(sizeof(builtins) / sizeof(builtins[0]))
+static struct names by_name = NAMES(builtins);
 
 builtin_fn *
 builtin_find(const struct resolver *r, const char *name)
 {
-	size_t i;
+	const struct builtin_row *row = names_find(&by_name, name);
 
-	for (i = 0; i < NBUILTINS; i++)
-		if (builtins[i].name[0] == name[0] &&
-		    strcmp(builtins[i].name, name) == 0)
-			return (builtins[i].bash &&
-			    r->dialect == DIALECT_DASH ? NULL :
-			    builtins[i].fn);
-	return (NULL);
+	if (row == NULL || (row->bash && r->dialect == DIALECT_DASH))
+		return (NULL);
+	return (row->fn);
 }
 
 int
 builtin_assigns(const char *name)
 {
-	size_t i;
+	const struct builtin_row *row = names_find(&by_name, name);
 
-	for (i = 0; i < NBUILTINS; i++)
-		if (builtins[i].name[0] == name[0] &&
-		    strcmp(builtins[i].name, name) == 0)
-			return (builtins[i].assigns);
-	return (0);
+	return (row != NULL && row->assigns);
 }

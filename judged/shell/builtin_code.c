@@ -28,6 +28,9 @@ joined(struct resolver *r, const struct command *c, size_t first)
 			break;		/* what follows is not next to it */
 	}
 	w.text = text;
+	if (w.flags & (WORD_PREFIX | WORD_SPLITS))
+		w.whole = shell_whole(r->j, c->argv + first,
+		    c->argc - first);
 	return (w);
 }
 
@@ -85,7 +88,8 @@ builtin_source(struct resolver *r, const struct command *c,
 		    !(c->argv[at].flags & WORD_WORKSPACE))
 			judging_ask(r->j, "opaque",
 			    "an unknown file becomes code", c);
-		scope_each(r->scope, SLOT_VARIABLE, forget, r);
+		if (scope_affords(r->scope))
+			scope_each(r->scope, SLOT_VARIABLE, forget, r);
 		return;
 	}
 	shell_judge_content(r->j, &content, r->dialect, &start, &o);
@@ -201,7 +205,9 @@ set_unknown(struct resolver *r, const struct word *name, unsigned flags,
 static unsigned
 taint(const struct command *c)
 {
-	return (c->input.kind == CONTENT_NETWORK ? WORD_NETWORK : 0);
+	return ((c->input.kind == CONTENT_NETWORK ? WORD_NETWORK : 0) |
+	    ((c->input.names & NAMES_INSIDE) != 0 ? WORD_WORKSPACE : 0) |
+	    ((c->input.names & NAMES_FOUND) != 0 ? WORD_FOUND : 0));
 }
 
 /* mapfile -C code -c n array */
@@ -339,8 +345,7 @@ builtin_let(struct resolver *r, const struct command *c, struct stream *out)
 		arith_judge(r, w, c);
 		if (w->text == NULL)
 			continue;
-		for (n = 0; n < w->len && is_identifier(w->text, n + 1); n++)
-			;
+		n = identifier_length(w->text, w->len);
 		if (n > 0)
 			var_set(r, judging_strndup(r->j, w->text, n),
 			    value_word(r->j, &number), c);

@@ -43,7 +43,8 @@ plus(struct resolver *r, const struct value *old, const struct word *w)
 	char *text;
 
 	if (was == NULL || !WORD_IS_STATIC(w) ||
-	    strlen(was) + w->len > JUDGE_TEXT_MAX)
+	    strlen(was) + w->len > JUDGE_TEXT_MAX ||
+	    !judging_afford(r->j, strlen(was)))
 		return (value_unknown(r->j, 0));
 	n = strlen(was);
 	text = judging_alloc(r->j, n + w->len + 1);
@@ -147,12 +148,11 @@ static void
 remember(struct resolver *r, const struct word *w)
 {
 	struct saved *s;
-	size_t n = 0;
+	size_t n;
 
 	if (r->call == NULL || w->text == NULL)
 		return;
-	while (n < w->len && is_identifier(w->text, n + 1))
-		n++;
+	n = identifier_length(w->text, w->len);
 	if (n == 0)
 		return;
 	s = judging_alloc(r->j, sizeof(*s));
@@ -230,7 +230,7 @@ builtin_shift(struct resolver *r, const struct command *c,
 		return;
 	}
 	v = judging_alloc(r->j, sizeof(*v));
-	alt = judging_alloc(r->j, args->n * sizeof(*alt));
+	alt = judging_alloc(r->j, (args->n + 1) * sizeof(*alt));
 	for (i = 0; i < args->n; i++) {
 		alt[i] = args->alt[i];
 		/* Which are gone is not known: all may be left. */

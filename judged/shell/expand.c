@@ -21,11 +21,12 @@ pieces_of_stream(struct resolver *r, const struct stream *s,
 	for (i = 0; i < s->n; i++) {
 		const struct content *c = &s->v[i];
 
-		w = word_unknown(c->kind == CONTENT_NETWORK ?
-		    WORD_NETWORK : 0);
+		w = word_unknown((c->kind == CONTENT_NETWORK ?
+		    WORD_NETWORK : 0) | ((c->names & NAMES_INSIDE) != 0 ?
+		    WORD_WORKSPACE : 0));
 		if (c->kind == CONTENT_NONE)
 			w = word_text("", 0);
-		if (c->kind == CONTENT_TEXT) {
+		if (c->kind == CONTENT_TEXT && judging_afford(r->j, c->len)) {
 			text = judging_alloc(r->j, c->len + 1);
 			for (n = k = 0; k < c->len; k++)
 				if (c->text[k] != '\0')
@@ -372,7 +373,8 @@ append(struct resolver *r, struct expansion *to, const struct expansion *e)
 	size_t i, k, n;
 	struct word *v;
 
-	if (to->n * e->n > JUDGE_VALUES_MAX)
+	if (to->n * e->n > JUDGE_VALUES_MAX || !judging_afford(r->j,
+	    to->n * e->n * (to->alt[0].n + e->alt[0].n) * sizeof(*v)))
 		e = &all;
 	for (i = 0; i < to->n; i++)
 		for (k = 0; k < e->n; k++) {
@@ -389,6 +391,32 @@ append(struct resolver *r, struct expansion *to, const struct expansion *e)
 	*to = out;
 }
 
+/*
+ * A word that is one literal, as most are: it stands for itself.  1 if so.
+ */
+static int
+expand_literal(struct resolver *r, const struct ast_word *word,
+    struct expansion *out)
+{
+	const struct part *p = word->parts;
+	struct word *w;
+
+	if (p == NULL || p->next != NULL || (p->kind != PART_QUOTED &&
+	    (p->kind != PART_TEXT || p->text[0] == '~' ||
+	    strpbrk(p->text, "*?[{") != NULL)))
+		return (0);
+	w = judging_alloc(r->j, sizeof(*w));
+	w->text = p->text;
+	w->len = p->len;
+	w->flags = p->kind == PART_QUOTED ? WORD_QUOTED : 0;
+	w->from = r->fixed ? r->from : word->from;
+	w->to = r->fixed ? r->to : word->to;
+	out->n = 1;
+	out->alt[0] = (struct fields){ w, 1 };
+	r->j->steps++;
+	return (1);
+}
+
 void
 expand_word(struct resolver *r, const struct ast_word *word,
     struct expansion *out)
@@ -397,6 +425,8 @@ expand_word(struct resolver *r, const struct ast_word *word,
 	struct expansion e;
 	size_t n, i;
 
+	if (expand_literal(r, word, out))
+		return;
 	if (r->dialect == DIALECT_DASH || !brace_possible(word->parts)) {
 		expand_parts(r, word->parts, EXPAND_WORD, out);
 		place_fields(r, word, out);
@@ -423,6 +453,10 @@ expand_string(struct resolver *r, const char *text, size_t len,
 
 	out->n = 1;
 	out->v[0] = word_unknown(0);
+	if (!judging_afford(r->j, len)) {
+		judging_bound(r->j, "more is expanded than is followed", c);
+		return;
+	}
 	if (memchr(text, '$', len) == NULL && memchr(text, '`', len) == NULL &&
 	    memchr(text, '\\', len) == NULL) {
 		out->v[0] = word_text(judging_strndup(r->j, text, len), len);

@@ -1,6 +1,7 @@
 /*
  * One judging: arena, bounds, findings.
  */
+#include <sys/mman.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,15 @@
 #include "without.h"
 
 #define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
-#define CHUNK_LAST	(1024 * 1024)	/* ... up to this */
+#define CHUNK_LAST	(2048 * 1024)	/* ... up to this */
+#define CHUNK_MAPPED	(256 * 1024)	/* from here on mapped, all at once */
 #define ALIGN		16
 
 struct chunk {
 	struct chunk	*next;
 	size_t		 size;
 	size_t		 used;
+	size_t		 mapped;	/* bytes, or 0: of malloc */
 	_Alignas(ALIGN) char data[];
 };
 
@@ -39,7 +42,10 @@ judging_free(struct judging *j)
 		return;
 	for (c = j->chunks; c != NULL; c = next) {
 		next = c->next;
-		free(c);
+		if (c->mapped > 0)
+			(void)munmap(c, c->mapped);
+		else
+			free(c);
 	}
 	free(j);
 }
@@ -57,6 +63,26 @@ out_of_memory(struct judging *j)
 	if (!j->catches)
 		abort();
 	longjmp(j->caught, 1);
+}
+
+/*
+ * A chunk, zeroed.  A large one has all its pages at once: to have them come
+ * one by one as they are touched takes longer than all that is done in them.
+ */
+static struct chunk *
+chunk_new(size_t room)
+{
+	size_t size = sizeof(struct chunk) + room;
+	struct chunk *c;
+
+	if (room < CHUNK_MAPPED)
+		return (calloc(1, size));
+	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (c == MAP_FAILED)
+		return (NULL);
+	c->mapped = size;
+	return (c);
 }
 
 void *
@@ -77,7 +103,7 @@ judging_alloc(struct judging *j, size_t size)
 			room = size;
 		if (j->allocated + room > JUDGE_ARENA_MAX ||
 		    (j->fail_at != 0 && j->allocated + room > j->fail_at) ||
-		    (c = calloc(1, sizeof(*c) + room)) == NULL)
+		    (c = chunk_new(room)) == NULL)
 			out_of_memory(j);
 		j->allocated += room;
 		c->size = room;
@@ -87,7 +113,16 @@ judging_alloc(struct judging *j, size_t size)
 	}
 	p = c->data + c->used;
 	c->used += size;
-	return (p);		/* calloc has zeroed it */
+	return (p);		/* zeroed already */
+}
+
+int
+judging_afford(struct judging *j, size_t bytes)
+{
+	if (bytes > JUDGE_GROWN_MAX || j->grown > JUDGE_GROWN_MAX - bytes)
+		return (0);
+	j->grown += bytes;
+	return (1);
 }
 
 char *
@@ -112,7 +147,7 @@ same(const struct finding *a, const struct finding *b)
 {
 	return (a->verdict == b->verdict && a->rank == b->rank &&
 	    a->from == b->from && a->to == b->to && a->marks == b->marks &&
-	    a->effect == b->effect && strcmp(a->class, b->class) == 0 &&
+	    a->effect == b->effect && a->by == b->by && strcmp(a->class, b->class) == 0 &&
 	    strcmp(a->rule, b->rule) == 0);
 }
 
@@ -135,10 +170,14 @@ repeats(const struct judging *j, const struct finding *f)
 }
 
 void
-judging_find(struct judging *j, const struct finding *f)
+judging_find(struct judging *j, const struct finding *found)
 {
-	struct finding *more;
+	struct finding ruled = *found, *more;
+	const struct finding *f = &ruled;
 	size_t max;
+
+	if (j->context.found != NULL)
+		j->context.found(j, &ruled);
 
 	if (f->effect > j->effect)
 		j->effect = f->effect;
@@ -160,19 +199,21 @@ judging_find(struct judging *j, const struct finding *f)
 	j->findings[j->nfindings++] = *f;
 }
 
-void
-judging_ask(struct judging *j, const char *class, const char *rule,
-    const struct command *c)
+static void
+ask(struct judging *j, const char *class, const char *rule,
+    const struct command *c, unsigned flags)
 {
 	struct finding f = {
 		.verdict = VERDICT_ASK,
 		.class = class,
-		.effect = EFFECT_READ,
+		/* what is not known may be more than reading */
+		.effect = EFFECT_MUTATE_IRREVERSIBLE,
 		.marks = MARK_OPAQUE,
 		.rule = rule,
 		.next = "write out what the shell would compute, or let an "
 		    "operator approve the call",
-		.command = c
+		.command = c,
+		.flags = flags
 	};
 
 	if (c != NULL) {
@@ -184,10 +225,18 @@ judging_ask(struct judging *j, const char *class, const char *rule,
 }
 
 void
+judging_ask(struct judging *j, const char *class, const char *rule,
+    const struct command *c)
+{
+	ask(j, class, rule, c, strcmp(class, "unparsable") == 0 ?
+	    FINDING_FIRM : 0);
+}
+
+void
 judging_bound(struct judging *j, const char *rule, const struct command *c)
 {
 	j->bounded = rule;
-	judging_ask(j, "opaque", rule, c);
+	ask(j, "opaque", rule, c, FINDING_FIRM);
 }
 
 enum verdict
@@ -215,7 +264,7 @@ judging_probe(struct judging *j, void (*body)(void *), void *arg)
 	j->nfindings = n;
 	/* A bound that was hit stays hit. */
 	if (bounded == NULL && j->bounded != NULL)
-		judging_ask(j, "opaque", j->bounded, NULL);
+		ask(j, "opaque", j->bounded, NULL, FINDING_FIRM);
 	return (worst);
 }
 
@@ -292,6 +341,7 @@ judging_again(struct judging *j, size_t len, const struct command *c)
 {
 	size_t max = (size_t)j->length * JUDGE_AGAIN_FACTOR;
 
+	len += JUDGE_AGAIN_EACH;
 	if (max < JUDGE_AGAIN_LEAST)
 		max = JUDGE_AGAIN_LEAST;
 	if (max > JUDGE_AGAIN_MAX)
@@ -334,4 +384,11 @@ judging_guard(struct judging *j, void (*body)(struct judging *, void *),
 		j->decides = *out;
 	if (j->nfindings < j->maxfindings)
 		j->findings[j->nfindings++] = *out;
+}
+
+void
+judging_run_with(struct judging *j, void (*body)(struct judging *, void *),
+    void *arg)
+{
+	judging_guard(j, body, arg);
 }

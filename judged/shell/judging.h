@@ -19,6 +19,7 @@
 #define JUDGE_AGAIN_MAX		(256 * 1024)	/* bytes re-parsed in all ... */
 #define JUDGE_AGAIN_FACTOR	8		/* ... and times the text's */
 #define JUDGE_AGAIN_LEAST	4096		/* of any text */
+#define JUDGE_AGAIN_EACH	12		/* what beginning one counts */
 #define JUDGE_DEPTH_MAX		32		/* of nesting */
 #define JUDGE_VALUES_MAX	8		/* of a variable */
 #define JUDGE_VARIABLES_MAX	256
@@ -31,6 +32,16 @@
  * One thing found.  rank orders findings of one verdict (the greater one
  * decides); what has the same verdict and rank is decided by the first.
  */
+struct cf_rule;
+
+/* Hosts that a command reaches, as far as its words say. */
+struct finding_hosts {
+	const char	**v;
+	size_t		 n;
+	int		 unsure;	/* there may be others */
+	int		 proxied;	/* reached through something else */
+};
+
 struct finding {
 	enum verdict		 verdict;	/* ALLOW, ASK or DENY */
 	unsigned		 rank;
@@ -42,7 +53,18 @@ struct finding {
 	const struct command	*command;	/* or NULL: the text itself */
 	uint32_t		 from;	/* bytes of the outermost text */
 	uint32_t		 to;
+	unsigned		 flags;		/* FINDING_* */
+	const struct word	*path;		/* that is changed, or NULL */
+	const struct finding_hosts *hosts;	/* NULL: no network */
+	const struct cf_rule	*by;		/* the rule that decided */
 };
+#define FINDING_FIRM	0x01	/* no rule lifts it: a bound was hit, or the
+				 * rest of the text was not read */
+#define FINDING_SIDE	0x02	/* of a redirect or a variable, and not of what
+				 * the program does */
+#define FINDING_TREE	0x04	/* path and all that is below it */
+#define FINDING_NETWORK	0x10	/* it certainly reaches the network */
+#define FINDING_MAYBE	0x08	/* by may hold: a word is not known */
 
 /* What is known before the text runs. */
 struct judge_context {
@@ -53,10 +75,12 @@ struct judge_context {
 	const char	*const *roots;	/* of workspaces, judged as HOME */
 	size_t		 nroots;
 	int		 streamed;	/* its stdin comes from outside */
-	const void	*rules;		/* the classification's own */
+	/* Rules: called for each finding before it counts; may be NULL. */
+	void		(*found)(struct judging *, struct finding *);
+	void		*rules;		/* its own; not const */
+	const char	*const *own;	/* paths of Myelin's own */
+	size_t		 nown;
 };
-
-struct judging;
 
 /* NULL when memory is out. */
 struct judging *judging_new(const struct judge_context *);
@@ -73,6 +97,13 @@ void	judging_run(struct judging *, const char *text, size_t len,
  */
 void	judging_run_argv(struct judging *, const char *const *argv,
 	    size_t argc);
+
+/*
+ * Runs what finds by itself, of what is no command: when memory runs out in
+ * it, a finding asks.
+ */
+void	judging_run_with(struct judging *, void (*)(struct judging *, void *),
+	    void *);
 
 const struct judge_context *judging_context(const struct judging *);
 
@@ -99,6 +130,14 @@ void	judging_ask(struct judging *, const char *class, const char *rule,
  * for what would be denied if it ran.  Work and memory count all the same.
  */
 enum verdict judging_probe(struct judging *, void (*body)(void *), void *);
+
+/*
+ * What a text makes of itself (values that double, lists that are copied,
+ * patterns that are tried) may take so many bytes of work in all.  1 if these
+ * are still within it; else the caller takes what it would make as unknown.
+ */
+#define JUDGE_GROWN_MAX	(2 * 1024 * 1024)
+int	judging_afford(struct judging *, size_t bytes);
 
 /* Memory of the judging; zeroed; never NULL (see above). */
 void	*judging_alloc(struct judging *, size_t size)

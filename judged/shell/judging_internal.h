@@ -8,9 +8,6 @@
 
 #include "shell/judging.h"
 
-/* Bytes that expansions may make in all: assignments that double a value. */
-#define GROWN_MAX	(1024 * 1024)
-
 struct chunk;
 struct resolver;
 

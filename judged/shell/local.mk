@@ -23,6 +23,7 @@ judged_shell_libshell_a_SOURCES = \
 	judged/shell/judging_internal.h \
 	judged/shell/lex.c \
 	judged/shell/match.c judged/shell/pattern.h \
+	judged/shell/names.c judged/shell/names.h \
 	judged/shell/param.c \
 	judged/shell/param_change.c \
 	judged/shell/parse.c judged/shell/parse_internal.h \

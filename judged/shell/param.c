@@ -402,6 +402,8 @@ change(struct resolver *r, const struct param *p, const struct alt *a,
 			return;
 		}
 		if ((a->flags & ALT_MORE) && (is_list(p) || n == 0)) {
+			if (!judging_afford(r->j, n * sizeof(*v)))
+				n = 0;
 			v = judging_alloc(r->j, (n + 1) * sizeof(*v));
 			if (n > 0)
 				memcpy(v, a->v, n * sizeof(*v));
@@ -410,6 +412,12 @@ change(struct resolver *r, const struct param *p, const struct alt *a,
 			return;
 		}
 		pieces_add(r, out, a->v, n);
+		return;
+	}
+	if (!judging_afford(r->j, n * sizeof(*v))) {
+		v = judging_alloc(r->j, sizeof(*v));
+		*v = word_unknown(WORD_SPLITS);
+		pieces_add(r, out, v, 1);
 		return;
 	}
 	v = judging_alloc(r->j, (n + 1) * sizeof(*v));
@@ -442,7 +450,8 @@ joined(struct resolver *r, struct pieces *p)
 			w->flags |= f->v[k].flags;
 		}
 		if (len > JUDGE_TEXT_MAX || (w->flags & WORD_PREFIX) ||
-		    known == NULL) {
+		    known == NULL || !judging_afford(r->j, len +
+		    f->n * sizeof(*w))) {
 			*w = word_unknown(w->flags & WORD_NETWORK);
 		} else {
 			text = judging_alloc(r->j, len);

@@ -34,10 +34,12 @@ operand(struct resolver *r, const struct part *parts, struct word *w)
 }
 
 static int
-too_long(const struct word *w, const struct word *pattern)
+too_long(struct resolver *r, const struct word *w, const struct word *pattern)
 {
-	return (w->len > 0 && (w->len + 1) * (w->len + 1) >
-	    MATCH_MAX / (pattern->len + 1));
+	size_t tries = (w->len + 1) * (w->len + 1);
+
+	return (w->len > 0 && (tries > MATCH_MAX / (pattern->len + 1) ||
+	    !judging_afford(r->j, tries * (pattern->len + 1) / 4)));
 }
 
 static struct word
@@ -57,7 +59,7 @@ trim(struct resolver *r, const struct param *p, const struct word *w)
 	size_t i, n;
 	int front = p->op == '#';
 
-	if (!operand(r, p->word, &pat) || too_long(w, &pat))
+	if (!operand(r, p->word, &pat) || too_long(r, w, &pat))
 		return (changed(w));
 	for (i = 0; i <= w->len; i++) {
 		/* The shortest first, or with ## and %% the longest. */
@@ -99,7 +101,7 @@ replace(struct resolver *r, const struct param *p, const struct word *w)
 
 	if (!operand(r, p->word, &pat) ||
 	    (p->has_with && !operand(r, p->with, &with)) ||
-	    too_long(w, &pat) || with.len > 4096)
+	    too_long(r, w, &pat) || with.len > 4096)
 		return (changed(w));
 	room = (w->len + 1) * (with.len + 1) + 1;
 	if (room > JUDGE_TEXT_MAX * 4)
@@ -220,7 +222,8 @@ param_change(struct resolver *r, const struct param *p, const struct word *w)
 {
 	struct texts t;
 
-	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_GLOB))) {
+	if (w->text == NULL || (w->flags & (WORD_PREFIX | WORD_GLOB)) ||
+	    !judging_afford(r->j, w->len)) {
 		/* The operands run all the same. */
 		expand_text(r, p->word, EXPAND_QUOTED, &t);
 		if (p->has_with)

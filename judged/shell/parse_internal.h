@@ -65,8 +65,9 @@ enum mode {
 struct parts {
 	struct part	*first;
 	struct part	**end;
-	char		*text;
+	const char	*text;		/* of the source, or in own */
 	size_t		 len;
+	char		*own;
 	size_t		 room;
 	int		 quoted;	/* what the run is */
 	size_t		 from;

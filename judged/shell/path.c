@@ -6,6 +6,8 @@
 #include "shell/judging.h"
 #include "shell/shell.h"
 
+#define PLAIN_MAX	256	/* bytes of a path that are of no weight */
+
 static size_t
 fold(char *out, const char *in)
 {
@@ -35,13 +37,17 @@ fold(char *out, const char *in)
 const char *
 shell_path(struct judging *j, const char *cwd, const char *text)
 {
-	size_t clen, tlen = strlen(text);
+	size_t clen = text[0] == '/' || cwd == NULL ? 0 : strlen(cwd);
+	size_t tlen = strlen(text);
 	char *joined, *out;
+
+	/* Long ones come again and again with each name in a directory. */
+	if (clen + tlen > PLAIN_MAX && !judging_afford(j, clen + tlen))
+		return (NULL);
 
 	if (text[0] != '/') {
 		if (cwd == NULL)
 			return (NULL);
-		clen = strlen(cwd);
 		joined = judging_alloc(j, clen + tlen + 2);
 		memcpy(joined, cwd, clen);
 		joined[clen] = '/';

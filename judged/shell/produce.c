@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "escape.h"
+#include "names.h"
 #include "resolver.h"
 
 struct buffer {
@@ -22,7 +23,8 @@ put(struct buffer *b, const char *s, size_t len)
 	size_t room;
 	char *more;
 
-	if (b->over || b->len + len > JUDGE_TEXT_MAX) {
+	if (b->over || b->len + len > JUDGE_TEXT_MAX ||
+	    !judging_afford(b->j, len)) {
 		b->over = 1;
 		return;
 	}
@@ -110,6 +112,7 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 {
 	struct buffer b = { .j = j };
 	int newline = 1, escapes = c->dialect == DIALECT_DASH, unknown = 0;
+	struct buffer whole = { .j = j };
 	unsigned how = ESCAPE_ECHO | ESCAPE_ZERO, flags = 0;
 	size_t i, first;
 
@@ -120,6 +123,18 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 		const struct word *w = &c->argv[i];
 
 		flags |= w->flags;
+		if (!WORD_IS_STATIC(w) && !unknown)
+			put(&whole, b.text, b.len);
+		if (unknown || !WORD_IS_STATIC(w)) {
+			put(&whole, " ", i > first);
+			if (w->whole != NULL)
+				put(&whole, w->whole, strlen(w->whole));
+			else
+				put(&whole, w->text, w->text == NULL ? 0 :
+				    w->len);
+			if (w->whole == NULL && !WORD_IS_STATIC(w))
+				put(&whole, WORD_HOLE, strlen(WORD_HOLE));
+		}
 		if (unknown)
 			continue;
 		if (i > first)
@@ -136,6 +151,10 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 	if (newline && !unknown)
 		put(&b, "\n", 1);
 	answer(&b, unknown, flags, out);
+	if (unknown && !whole.over) {
+		put(&whole, "\n", 2);
+		out->whole = whole.text;
+	}
 }
 
 /* ---- printf ---- */
@@ -195,7 +214,7 @@ conversion(struct format *f, const char *s, size_t len)
 		break;
 	case 'b':
 		if (w != NULL && !put_escaped(&f->b, w->text, w->len,
-		    ESCAPE_ECHO | ESCAPE_ZERO |
+		    ESCAPE_ECHO | ESCAPE_ZERO | ESCAPE_OCTAL |
 		    (f->c->dialect == DIALECT_DASH ? ESCAPE_DASH : 0)))
 			f->ended = 1;
 		break;
@@ -525,7 +544,7 @@ produce_nothing(struct judging *j, const struct command *c,
 	out->kind = CONTENT_NONE;
 }
 
-static const struct {
+static const struct producer_row {
 	const char	*name;
 	void		(*fn)(struct judging *, const struct command *,
 			    struct content *);
@@ -543,13 +562,15 @@ static const struct {
 	{ "chmod", produce_nothing }, { "rm", produce_nothing }
 };
 
+static struct names by_name = NAMES(producers);
+
 void
 shell_produce(struct judging *j, const struct command *c,
     struct content *out)
 {
 	const char *name, *slash;
+	const struct producer_row *row;
 	struct command inner;
-	size_t i;
 
 	memset(out, 0, sizeof(*out));
 	out->kind = CONTENT_UNKNOWN;
@@ -575,8 +596,6 @@ shell_produce(struct judging *j, const struct command *c,
 		produce_which(j, &inner, out);
 		return;
 	}
-	for (i = 0; i < sizeof(producers) / sizeof(producers[0]); i++)
-		if (producers[i].name[0] == name[0] &&
-		    strcmp(producers[i].name, name) == 0)
-			producers[i].fn(j, c, out);
+	if ((row = names_find(&by_name, name)) != NULL)
+		row->fn(j, c, out);
 }

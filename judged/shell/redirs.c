@@ -73,6 +73,7 @@ stream_of_texts(struct resolver *r, const struct texts *t, int newline)
 			c->kind = CONTENT_NETWORK;
 		else if ((w->flags & WORD_PREFIX) || w->text == NULL)
 			c->kind = CONTENT_UNKNOWN;
+		c->whole = w->whole;
 		if (w->text == NULL)
 			continue;
 		text = judging_alloc(r->j, w->len + 2);
@@ -170,8 +171,7 @@ void
 redirs_expand(struct resolver *r, const struct ast_redir *a,
     struct redirs *out)
 {
-	struct command *c = command_here(r, a == NULL ? 0 : a->target->from,
-	    a == NULL ? 0 : a->target->to);
+	const struct command *c;
 	const struct word **targets;
 	const struct ast_redir *at;
 	struct stream *in;
@@ -179,13 +179,15 @@ redirs_expand(struct resolver *r, const struct ast_redir *a,
 	struct word *v;
 	struct texts t;
 
+	memset(out, 0, sizeof(*out));
+	if (a == NULL)
+		return;
+	c = command_here(r, a->target->from, a->target->to);
 	for (at = a; at != NULL; at = at->next)
 		n++;
 	out->v = judging_alloc(r->j, (n + 1) * sizeof(*out->v));
 	targets = judging_alloc(r->j, (n + 1) * sizeof(*targets));
 	ntargets = judging_alloc(r->j, (n + 1) * sizeof(*ntargets));
-	out->in = NULL;
-	out->n = 0;
 	for (at = a; at != NULL; at = at->next) {
 		if (at->op == REDIR_HERE || at->op == REDIR_HERE_TABS ||
 		    at->op == REDIR_HERE_STRING) {

@@ -173,6 +173,8 @@ void	var_set_state(struct resolver *, const char *, const struct word *);
 /* The one text that a value certainly is, or NULL. */
 const char *value_static(const struct value *);
 int	is_identifier(const char *, size_t);
+/* Bytes that begin it and are a name; 0: none. */
+size_t	identifier_length(const char *, size_t);
 void	assign_word(struct resolver *, const struct ast_word *,
 	    const struct command *, unsigned attr);
 

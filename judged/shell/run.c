@@ -10,8 +10,8 @@
 void
 stream_none(struct stream *s)
 {
-	memset(s, 0, sizeof(*s));
 	s->n = 1;
+	s->v[0] = (struct content){ .kind = CONTENT_NONE };
 }
 
 void
@@ -19,6 +19,41 @@ stream_set(struct stream *s, enum content_kind kind)
 {
 	stream_none(s);
 	s->v[0].kind = kind;
+}
+
+/* All of both, as code, where that can be said of one of them. */
+static const char *
+whole_concat(struct resolver *r, const struct content *a,
+    const struct content *b)
+{
+	const struct content *const both[] = { a, b };
+	const char *part[4] = { "", "", "", "" };
+	size_t i, len = 0, at = 0, n;
+	char *text;
+
+	for (i = 0; i < 2; i++) {
+		if (both[i]->whole != NULL && both[i]->kind != CONTENT_TEXT) {
+			part[2 * i] = both[i]->whole;
+			continue;
+		}
+		if (both[i]->text != NULL)
+			part[2 * i] = judging_strndup(r->j, both[i]->text,
+			    both[i]->len);
+		if (both[i]->kind != CONTENT_TEXT)
+			part[2 * i + 1] = WORD_HOLE "\n";
+	}
+	for (i = 0; i < 4; i++)
+		len += strlen(part[i]);
+	if (len > JUDGE_TEXT_MAX || !judging_afford(r->j, 2 * len))
+		return (NULL);
+	text = judging_alloc(r->j, len + 1);
+	for (i = 0; i < 4; i++) {
+		n = strlen(part[i]);
+		memcpy(text + at, part[i], n);
+		at += n;
+	}
+	text[at] = '\0';
+	return (text);
 }
 
 static struct content
@@ -33,22 +68,25 @@ content_concat(struct resolver *r, const struct content *a,
 	if (a->kind == CONTENT_NONE)
 		return (*b);
 	if (a->kind != CONTENT_TEXT) {
+		c.whole = whole_concat(r, a, b);
 		if (b->kind == CONTENT_NETWORK)
 			c.kind = CONTENT_NETWORK;
 		return (c);
 	}
 	if (b->text == NULL || a->len + b->len > JUDGE_TEXT_MAX ||
-	    r->j->grown > GROWN_MAX) {
+	    !judging_afford(r->j, a->len + b->len)) {
 		c.kind = b->kind == CONTENT_TEXT ? CONTENT_UNKNOWN : b->kind;
+		c.whole = whole_concat(r, a, b);
 		return (c);
 	}
-	r->j->grown += a->len + b->len;
 	text = judging_alloc(r->j, a->len + b->len + 1);
 	memcpy(text, a->text, a->len);
 	memcpy(text + a->len, b->text, b->len);
 	c = *b;
 	c.text = text;
 	c.len = a->len + b->len;
+	if (c.kind != CONTENT_TEXT)
+		c.whole = whole_concat(r, a, b);
 	return (c);
 }
 
@@ -113,7 +151,7 @@ sub_end(struct resolver *r, const struct sub *s)
 	run_traps(r);
 	r->traps = s->traps;
 	r->dead = s->dead;
-	scope_rollback(r->scope, s->mark);
+	scope_leave(r->scope, s->mark);
 }
 
 /* In the background: a subshell with nothing to read. */
@@ -172,14 +210,15 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 {
 	const struct stream *in = r->in;
 	const struct node *n;
-	struct stream *s;
+	struct stream two[2], *s = &two[1];
 	unsigned flags = r->flags;
 	int wants = r->wants;
 	struct sub sub;
 
 	r->spawned++;
 	for (n = pipe->left; n != NULL; n = n->next) {
-		s = judging_alloc(r->j, sizeof(*s));
+		/* One is read while the other is written. */
+		s = s == &two[0] ? &two[1] : &two[0];
 		stream_none(s);
 		sub_begin(r, &sub);
 		r->wants = n->next != NULL || wants;
@@ -193,6 +232,22 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 	r->flags = flags;
 	r->wants = wants;
 	r->in = in;
+}
+
+/* true, or : - it ends well, whatever else may be known. */
+static int
+is_true(struct resolver *r, const struct node *n)
+{
+	const struct part *p;
+
+	if (n->kind != NODE_SIMPLE || n->negated || n->assigns != NULL ||
+	    n->redirs != NULL || n->words == NULL || n->words->next != NULL)
+		return (0);
+	p = n->words->parts;
+	return (p != NULL && p->next == NULL && p->kind == PART_TEXT &&
+	    (strcmp(p->text, "true") == 0 || strcmp(p->text, ":") == 0) &&
+	    scope_get(r->scope, SLOT_FUNCTION, p->text) == NULL &&
+	    scope_get(r->scope, SLOT_ALIAS, p->text) == NULL);
 }
 
 /* && right: right may not run. */
@@ -234,7 +289,7 @@ run_chain(struct resolver *r, const struct node *n, struct stream *out)
 	const struct node *at, **links;
 	struct stream one;
 	size_t count = 0, i, start = scope_mark(r->scope);
-	int dead;
+	int dead, well;
 
 	for (at = n; at->kind == NODE_AND || at->kind == NODE_OR;
 	    at = at->left)
@@ -244,9 +299,19 @@ run_chain(struct resolver *r, const struct node *n, struct stream *out)
 		links[--i] = at;
 	run_node(r, at, out);
 	dead = r->dead;
+	well = is_true(r, at);
 	for (i = 0; i < count; i++) {
-		r->dead = 0;
 		stream_none(&one);
+		if (links[i]->kind == NODE_AND && well && !dead) {
+			/* Behind what ends well it does run. */
+			run_node(r, links[i]->right, &one);
+			dead = r->dead;
+			well = is_true(r, links[i]->right);
+			stream_append(r, out, &one);
+			continue;
+		}
+		r->dead = 0;
+		well = 0;
 		if (links[i]->kind == NODE_AND)
 			run_and(r, links[i]->right, &one);
 		else

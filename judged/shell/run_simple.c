@@ -23,10 +23,18 @@ struct dimension {
 	size_t		 at;
 };
 
+/* The alternatives of one word. */
+struct choice {
+	size_t			 n;
+	const struct fields	*alt;
+	struct fields		 first;
+};
+
 struct simple {
 	struct resolver		*r;
 	const struct node	*n;
-	struct expansion	*words;
+	struct command		*here;		/* of no combination yet */
+	struct choice		*words;
 	size_t			 nwords;
 	const struct value	**assigns;
 	size_t			 nassigns;
@@ -68,10 +76,15 @@ vary(struct simple *s, enum vary kind, size_t index, size_t n)
 static void
 find_dimensions(struct simple *s)
 {
-	size_t i;
+	size_t i, n = 0;
 
-	s->dims = judging_alloc(s->r->j, (s->nwords + s->nassigns +
-	    s->redirs.n + 2) * sizeof(*s->dims));
+	for (i = 0; i < s->nwords; i++)
+		n += s->words[i].n > 1;
+	n += s->nassigns + s->redirs.n + (s->in != NULL && s->in->n > 1) +
+	    (s->cwd != NULL && s->cwd->n > 1);
+	if (n == 0)
+		return;
+	s->dims = judging_alloc(s->r->j, n * sizeof(*s->dims));
 	for (i = 0; i < s->nwords; i++)
 		vary(s, VARY_WORD, i, s->words[i].n);
 	for (i = 0; i < s->nassigns; i++)
@@ -112,7 +125,7 @@ build_words(struct simple *s, struct command *c)
 		for (k = 1; k < s->words[i].n; k++)
 			if (s->words[i].alt[k].n > f->n)
 				f = &s->words[i].alt[k];
-		n += f->n + 1;
+		n += f->n + s->unknown;
 	}
 	v = judging_alloc(s->r->j, n * sizeof(*v) + 1);
 	for (i = n = 0; i < s->nwords; i++) {
@@ -144,7 +157,8 @@ build_rest(struct simple *s, struct command *c)
 	const struct alt *a;
 	size_t i;
 
-	assigns = judging_alloc(s->r->j, s->nassigns * sizeof(*assigns) + 1);
+	assigns = s->nassigns == 0 ? NULL :
+	    judging_alloc(s->r->j, s->nassigns * sizeof(*assigns));
 	for (i = 0; i < s->nassigns; i++, w = w->next) {
 		a = &s->assigns[i]->alt[chosen(s, VARY_ASSIGN, i)];
 		assigns[i].name = w->name;
@@ -155,8 +169,8 @@ build_rest(struct simple *s, struct command *c)
 	}
 	c->assigns = assigns;
 	c->nassigns = s->nassigns;
-	redirects = judging_alloc(s->r->j, s->redirs.n * sizeof(*redirects) +
-	    1);
+	redirects = s->redirs.n == 0 ? NULL :
+	    judging_alloc(s->r->j, s->redirs.n * sizeof(*redirects));
 	for (i = 0; i < s->redirs.n; i++) {
 		redirects[i] = s->redirs.v[i];
 		redirects[i].target = s->redirs.targets[i][chosen(s,
@@ -231,6 +245,11 @@ run_alias(struct resolver *r, const struct value *alias,
 		len = alias->alt[i].v[0].len + 1;
 		for (k = 1; k < c->argc; k++)
 			len += c->argv[k].len * 4 + 3;
+		if (!judging_afford(r->j, len)) {
+			judging_bound(r->j, "more becomes code again than is "
+			    "judged", c);
+			return;
+		}
 		p = text = judging_alloc(r->j, len + 1);
 		memcpy(p, alias->alt[i].v[0].text, alias->alt[i].v[0].len);
 		p += alias->alt[i].v[0].len;
@@ -295,7 +314,9 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 	}
 	stream_set(&own, CONTENT_INHERITED);
 	fn(r, inner, &own);
-	c->flags |= COMMAND_BUILTIN;
+	/* exec with words starts them: a program like any other. */
+	if (fn != builtin_exec || inner->argc == 1)
+		c->flags |= COMMAND_BUILTIN;
 	give(r, c, out);
 	if (own.n != 1 || own.v[0].kind != CONTENT_INHERITED)
 		*out = own;
@@ -320,7 +341,7 @@ run_command(struct resolver *r, struct command *c, struct stream *out)
 		return;
 	}
 	stream_none(&one);
-	if (alias != NULL)
+	if (alias != NULL && !r->j->over)
 		run_alias(r, alias, c, &one);
 	if (f != NULL) {
 		for (maybe = 0, at = f; at != NULL; at = at->other)
@@ -373,11 +394,14 @@ static void
 run_one(struct simple *s, struct stream *out)
 {
 	struct resolver *r = s->r;
-	struct command *c = command_here(r, s->n->from, s->n->to);
+	struct command *c = s->here;
 	const struct stream *in = r->in, **exec_in = r->exec_in;
 	struct saved *saved;
 	struct stream own;
 
+	if (c == NULL || s->n->assigns != NULL)
+		c = command_here(r, s->n->from, s->n->to);
+	s->here = NULL;
 	build_words(s, c);
 	build_rest(s, c);
 	if (c->argc == 0) {
@@ -491,16 +515,46 @@ run_all(struct simple *s, struct stream *out)
 /* ---- the parts of the node ---- */
 
 static void
+expand_name(struct resolver *r, const char *name, struct expansion *e)
+{
+	struct word *w = judging_alloc(r->j, sizeof(*w));
+
+	*w = word_text(name, strlen(name));
+	memset(e, 0, sizeof(*e));
+	e->n = 1;
+	e->alt[0] = (struct fields){ w, 1 };
+}
+
+static void
 expand_words(struct simple *s)
 {
 	const struct ast_word *w;
+	struct expansion e;
+	struct choice *choice;
+	struct fields *alt;
 	size_t n = 0;
 
 	for (w = s->n->words; w != NULL; w = w->next)
 		n++;
-	s->words = judging_alloc(s->r->j, n * sizeof(*s->words) + 1);
-	for (w = s->n->words; w != NULL; w = w->next)
-		expand_word(s->r, w, &s->words[s->nwords++]);
+	if (n == 0)
+		return;
+	s->words = judging_alloc(s->r->j, n * sizeof(*s->words));
+	for (w = s->n->words; w != NULL; w = w->next) {
+		/* an array was assigned already: its name is declared */
+		if (w->is_array)
+			expand_name(s->r, w->name, &e);
+		else
+			expand_word(s->r, w, &e);
+		choice = &s->words[s->nwords++];
+		choice->n = e.n;
+		choice->first = e.alt[0];
+		choice->alt = &choice->first;
+		if (e.n <= 1)
+			continue;
+		alt = judging_alloc(s->r->j, e.n * sizeof(*alt));
+		memcpy(alt, e.alt, e.n * sizeof(*alt));
+		choice->alt = alt;
+	}
 }
 
 /*
@@ -516,7 +570,9 @@ expand_assigns(struct simple *s, const struct command *c)
 
 	for (w = s->n->assigns; w != NULL; w = w->next)
 		n++;
-	s->assigns = judging_alloc(r->j, n * sizeof(*s->assigns) + 1);
+	if (n == 0)
+		return;
+	s->assigns = judging_alloc(r->j, n * sizeof(*s->assigns));
 	for (w = s->n->assigns; w != NULL; w = w->next) {
 		assign_word(r, w, c, s->n->words != NULL ? ATTR_EXPORT : 0);
 		s->assigns[s->nassigns] = var_get(r, w->name);
@@ -570,6 +626,7 @@ run_simple(struct resolver *r, const struct node *n, struct stream *out)
 	redirs_expand(r, n->redirs, &s.redirs);
 	s.in = s.redirs.in != NULL ? s.redirs.in : r->in;
 	s.cwd = scope_get(r->scope, SLOT_STATE, "cwd");
+	s.here = here;
 	find_dimensions(&s);
 	run_all(&s, out);
 	r->starter = starter;

@@ -6,10 +6,12 @@
 #include "judging_internal.h"
 #include "scope.h"
 
-#define BUCKETS		256	/* a power of two */
+#define BUCKETS		64	/* a power of two */
+#define SLOTS_FEW	16
 
 struct slot {
 	struct slot	*next;
+	struct slot	*all;		/* the one made before it */
 	enum slot_kind	 kind;
 	const char	*name;
 	const void	*data;
@@ -78,6 +80,8 @@ add(struct scope *s, enum slot_kind kind, const char *name)
 	head = &s->table[bucket(kind, name)];
 	slot->next = *head;
 	*head = slot;
+	slot->all = s->all;
+	s->all = slot;
 	if (kind != SLOT_STATE)
 		s->nslots++;
 	return (slot);
@@ -156,6 +160,18 @@ scope_apply(struct scope *s, const struct changes *c)
 
 	for (i = 0; i < c->n; i++)
 		put(s, c->v[i].slot, c->v[i].data);
+}
+
+void
+scope_leave(struct scope *s, size_t mark)
+{
+	struct changes changes;
+	size_t i;
+
+	scope_take(s, mark, &changes);
+	for (i = 0; i < changes.n; i++)
+		if (changes.v[i].slot->kind == SLOT_FILE)
+			put(s, changes.v[i].slot, changes.v[i].data);
 }
 
 static const void *
@@ -247,15 +263,24 @@ scope_widen(struct scope *s, const struct changes *c)
 	return (changed);
 }
 
+int
+scope_affords(struct scope *s)
+{
+	/* A few are of no weight. */
+	if (s->nslots <= SLOTS_FEW ||
+	    judging_afford(s->j, s->nslots * sizeof(struct slot)))
+		return (1);
+	judging_bound(s->j, "more variables than are followed", NULL);
+	return (0);
+}
+
 void
 scope_each(struct scope *s, enum slot_kind kind, void (*fn)(struct scope *,
     const char *, const void *, void *), void *arg)
 {
 	struct slot *slot;
-	size_t i;
 
-	for (i = 0; i < BUCKETS; i++)
-		for (slot = s->table[i]; slot != NULL; slot = slot->next)
-			if (slot->kind == kind && slot->data != NULL)
-				fn(s, slot->name, slot->data, arg);
+	for (slot = s->all; slot != NULL; slot = slot->all)
+		if (slot->kind == kind && slot->data != NULL)
+			fn(s, slot->name, slot->data, arg);
 }

@@ -68,6 +68,7 @@ struct slot;
 struct scope {
 	struct judging	*j;
 	struct slot	**table;
+	struct slot	*all;
 	size_t		 nslots;
 	struct change	*trail;
 	size_t		 ntrail;
@@ -92,11 +93,18 @@ void	scope_rollback(struct scope *, size_t mark);
 /* Undoes all since the mark, and says what it was. */
 void	scope_take(struct scope *, size_t mark, struct changes *);
 void	scope_apply(struct scope *, const struct changes *);
+/*
+ * The end of another process: its variables and directory are gone, what it
+ * wrote to files is not.
+ */
+void	scope_leave(struct scope *, size_t mark);
 /* One or the other happened (NULL: nothing did); 1 if that changed much. */
 int	scope_join(struct scope *, const struct changes *,
 	    const struct changes *);
 /* What differs from now is unknown from here on; 1 if anything was. */
 int	scope_widen(struct scope *, const struct changes *);
+/* 1 if all slots may be gone through once more; else that asks. */
+int	scope_affords(struct scope *);
 /* Calls fn for each slot of a kind that was set. */
 void	scope_each(struct scope *, enum slot_kind, void (*fn)(struct scope *,
 	    const char *name, const void *data, void *arg), void *arg);

@@ -18,7 +18,7 @@
  *	SHELL_CHILD	a program that it starts: bash -c.  It sees the exported
  *			variables (others may be unset) and changes nothing here
  *	SHELL_ELSEWHERE	another host or user: ssh, su -.  Nothing is known but
- *			the text
+ *			the text, and that it begins in a home
  */
 enum shell_who { SHELL_SAME, SHELL_CHILD, SHELL_ELSEWHERE };
 
@@ -85,6 +85,12 @@ void	shell_variable(struct judging *, const struct command *,
  * "//" and "..".  NULL if cwd is needed and is NULL.  In the arena.
  */
 const char *shell_path(struct judging *, const char *cwd, const char *text);
+
+/*
+ * The words with spaces between, as code: WORD_HOLE stands where they are not
+ * known.  NULL if that is more than is followed.  In the arena.
+ */
+const char *shell_whole(struct judging *, const struct word *, size_t n);
 
 /* 1 if the text matches the pattern (*, ?, [...]); linear in both. */
 int	shell_match(const char *pattern, const char *text);

@@ -53,6 +53,7 @@ resolver_new(struct judging *j)
 struct start {
 	struct resolver		 was;
 	size_t			 mark;
+	struct stream		 in;
 };
 
 /* A variable that the child does not certainly get. */
@@ -98,14 +99,23 @@ static void
 begin_child(struct resolver *r, const struct shell_start *start)
 {
 	const struct command *c = start->command;
+	const char *home = judging_context(r->j)->home;
 	struct word w;
 	size_t i;
 
-	if (start->who == SHELL_ELSEWHERE) {
+	if (start->who == SHELL_ELSEWHERE || !scope_affords(r->scope)) {
 		r->scope = judging_alloc(r->j, sizeof(*r->scope));
 		scope_init(r->scope, r->j);
 		scope_set(r->scope, SLOT_VARIABLE, "IFS",
 		    value_text(r->j, " \t\n", 3));
+		if (home != NULL) {
+			/* its own: a home is a home, and it begins there */
+			w = word_text(home, strlen(home));
+			scope_set(r->scope, SLOT_VARIABLE, "HOME",
+			    value_word(r->j, &w));
+			if (start->who == SHELL_ELSEWHERE)
+				var_set_state(r, "cwd", &w);
+		}
 	} else {
 		scope_each(r->scope, SLOT_VARIABLE, hide, r);
 		scope_each(r->scope, SLOT_FUNCTION, hide_function, r);
@@ -157,7 +167,6 @@ begin(struct resolver *r, const struct shell_start *start,
 {
 	static const struct stream nothing = { .n = 1 };
 	const struct command *c = start->command;
-	struct stream *in;
 
 	s->was = *r;
 	s->mark = scope_mark(r->scope);
@@ -169,10 +178,9 @@ begin(struct resolver *r, const struct shell_start *start,
 	r->defined = NULL;
 	r->traps = NULL;
 	r->wants = 1;
-	in = judging_alloc(r->j, sizeof(*in));
-	in->n = 1;
-	in->v[0] = c->input;
-	r->in = start->code_on_stdin ? &nothing : in;
+	s->in.n = 1;
+	s->in.v[0] = c->input;
+	r->in = start->code_on_stdin ? &nothing : &s->in;
 	if (start->who != SHELL_SAME)
 		begin_child(r, start);
 	set_arguments(r, start);
@@ -191,7 +199,7 @@ end(struct resolver *r, const struct shell_start *start, struct start *s)
 		/* Of another scope nothing has to be undone. */
 		r->scope = s->was.scope;
 		if (scope == r->scope)
-			scope_rollback(r->scope, s->mark);
+			scope_leave(r->scope, s->mark);
 	} else {
 		/* They may still be called by what comes. */
 		for (d = r->defined; d != NULL; d = next) {
@@ -246,7 +254,7 @@ ask_remote(struct judging *j, const struct command *c)
 {
 	struct finding f = {
 		.verdict = VERDICT_ASK, .rank = 50, .class = "remote-code",
-		.effect = EFFECT_READ, .marks = MARK_REMOTE_CODE |
+		.effect = EFFECT_MUTATE_IRREVERSIBLE, .marks = MARK_REMOTE_CODE |
 		    MARK_NETWORK_READ,
 		.rule = "text from the network becomes code",
 		.next = "download it to a file, read it, then run the file",
@@ -272,6 +280,11 @@ shell_judge_word(struct judging *j, const struct word *w,
 		    "code", start->command);
 	if (w->text != NULL)
 		shell_judge(j, w->text, w->len, dialect, start, out);
+	/* what stands behind what is not known */
+	if (w->whole != NULL && !WORD_IS_STATIC(w) &&
+	    judging_afford(j, strlen(w->whole)))
+		shell_judge(j, w->whole, strlen(w->whole), dialect, start,
+		    NULL);
 }
 
 void
@@ -281,6 +294,7 @@ shell_judge_content(struct judging *j, const struct content *c,
 {
 	struct word w = word_text(c->text, c->len);
 
+	w.whole = c->whole;
 	switch (c->kind) {
 	case CONTENT_TEXT:
 		break;

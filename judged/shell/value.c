@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "scope.h"
+#include "shell.h"
+
+#define SAME_MAX	256	/* bytes, or elements, that are compared */
 
 struct word
 word_unknown(unsigned flags)
@@ -38,7 +41,10 @@ word_same(const struct word *a, const struct word *b)
 	if (a->flags != b->flags || a->len != b->len ||
 	    (a->text == NULL) != (b->text == NULL))
 		return (0);
-	return (a->text == NULL || memcmp(a->text, b->text, a->len) == 0);
+	if (a->text == b->text)
+		return (1);
+	/* Taken for another one, a long text is a value more. */
+	return (a->len <= SAME_MAX && memcmp(a->text, b->text, a->len) == 0);
 }
 
 static int
@@ -50,6 +56,9 @@ alt_same(const struct alt *a, const struct alt *b)
 		return (0);
 	if (a->v == b->v)
 		return (1);
+	/* Long ones are not worth comparing. */
+	if (a->n > SAME_MAX)
+		return (0);
 	for (i = 0; i < a->n; i++)
 		if (!word_same(&a->v[i], &b->v[i]))
 			return (0);
@@ -138,6 +147,22 @@ add_alts(struct judging *j, struct value *out, struct alt *alt,
 	}
 }
 
+/* 1 if all that b may be is something that a may be. */
+static int
+holds(const struct value *a, const struct value *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < b->n; i++) {
+		for (k = 0; k < a->n; k++)
+			if (alt_same(&a->alt[k], &b->alt[i]))
+				break;
+		if (k == a->n)
+			return (0);
+	}
+	return ((a->attr | b->attr) == a->attr);
+}
+
 const struct value *
 value_join(struct judging *j, const struct value *a, const struct value *b)
 {
@@ -150,8 +175,11 @@ value_join(struct judging *j, const struct value *a, const struct value *b)
 		a = value_unknown(j, 0);
 	if (b == NULL)
 		b = value_unknown(j, 0);
+	if (holds(a, b))
+		return (a);
 	out = judging_alloc(j, sizeof(*out));
-	alt = judging_alloc(j, JUDGE_VALUES_MAX * sizeof(*alt));
+	alt = judging_alloc(j, (a->n + b->n > JUDGE_VALUES_MAX ?
+	    JUDGE_VALUES_MAX : a->n + b->n) * sizeof(*alt));
 	out->alt = alt;
 	out->attr = a->attr | b->attr;
 	add_alts(j, out, alt, a);
@@ -164,7 +192,7 @@ content_same(const struct content *a, const struct content *b)
 {
 	return (a->kind == b->kind && a->len == b->len &&
 	    (a->text == NULL) == (b->text == NULL) && (a->text == b->text ||
-	    memcmp(a->text, b->text, a->len) == 0));
+	    (a->len <= SAME_MAX && memcmp(a->text, b->text, a->len) == 0)));
 }
 
 const struct stream *
@@ -199,4 +227,38 @@ stream_join(struct judging *j, const struct stream *a, const struct stream *b)
 		out->v[out->n++] = b->v[i];
 	}
 	return (out);
+}
+
+const char *
+shell_whole(struct judging *j, const struct word *words, size_t n)
+{
+	size_t i, len = 0, hole = strlen(WORD_HOLE), known;
+	const struct word *w;
+	char *text, *to;
+	const char *part;
+
+	for (i = 0; i < n; i++) {
+		w = &words[i];
+		len += 1 + hole + (w->whole != NULL ? strlen(w->whole) :
+		    w->len);
+	}
+	if (!judging_afford(j, len))
+		return (NULL);
+	to = text = judging_alloc(j, len + 1);
+	for (i = 0; i < n; i++) {
+		w = &words[i];
+		part = w->whole != NULL ? w->whole : w->text == NULL ? "" :
+		    w->text;
+		known = strlen(part);
+		if (i > 0)
+			*to++ = ' ';
+		memcpy(to, part, known);
+		to += known;
+		if (w->whole == NULL && !WORD_IS_STATIC(w)) {
+			memcpy(to, WORD_HOLE, hole);
+			to += hole;
+		}
+	}
+	*to = '\0';
+	return (text);
 }

@@ -8,8 +8,8 @@
 /* Elements of an array that are followed when others are appended. */
 #define ELEMENTS_MAX	256
 
-int
-is_identifier(const char *s, size_t len)
+size_t
+identifier_length(const char *s, size_t len)
 {
 	size_t i;
 
@@ -19,8 +19,14 @@ is_identifier(const char *s, size_t len)
 		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' &&
 		    s[i] <= 'Z') || (s[i] >= '0' && s[i] <= '9') ||
 		    s[i] == '_'))
-			return (0);
-	return (1);
+			break;
+	return (i);
+}
+
+int
+is_identifier(const char *s, size_t len)
+{
+	return (len > 0 && identifier_length(s, len) == len);
 }
 
 const char *
@@ -240,12 +246,11 @@ concat(struct resolver *r, const struct alt *a, const struct alt *b)
 		return (out);
 	w->flags |= b->v[0].flags;
 	w->len += b->v[0].len;
-	if (w->len > JUDGE_TEXT_MAX || r->j->grown > GROWN_MAX) {
+	if (w->len > JUDGE_TEXT_MAX || !judging_afford(r->j, w->len)) {
 		*w = a->v[0];
 		w->flags |= WORD_PREFIX;
 		return (out);
 	}
-	r->j->grown += w->len;
 	text = judging_alloc(r->j, w->len + 1);
 	if (a->v[0].len > 0)
 		memcpy(text, a->v[0].text, a->v[0].len);
@@ -261,7 +266,8 @@ concat_lists(struct resolver *r, const struct alt *a, const struct alt *b)
 	struct word *v;
 
 	/* A long one is not followed to its end. */
-	if (a->n + b->n > ELEMENTS_MAX)
+	if (a->n + b->n > ELEMENTS_MAX ||
+	    !judging_afford(r->j, a->n * sizeof(*v)))
 		return ((struct alt){ a->v, a->n, ALT_ARRAY | ALT_MORE });
 	v = judging_alloc(r->j, (a->n + b->n + 1) * sizeof(*v));
 	if (a->n > 0)
@@ -309,7 +315,8 @@ with_element(struct resolver *r, const struct value *old,
 	    !(a->flags & (ALT_MORE | ALT_LOOSE)) && !(old->attr & ATTR_ASSOC) &&
 	    sub->n == 1 && WORD_IS_STATIC(&sub->v[0]) &&
 	    arith_eval(r, sub->v[0].text, sub->v[0].len, &at) &&
-	    at >= 0 && at <= (int64_t)a->n && a->n < 1024) {
+	    at >= 0 && at <= (int64_t)a->n && a->n < ELEMENTS_MAX &&
+	    judging_afford(r->j, a->n * sizeof(*w))) {
 		w = judging_alloc(r->j, (a->n + 1) * sizeof(*w));
 		if (a->n > 0)
 			memcpy(w, a->v, a->n * sizeof(*w));

@@ -60,16 +60,62 @@ parts_char(struct parser *p, struct parts *w, int c, int quoted)
 	if (w->len == 0) {
 		w->quoted = quoted;
 		w->from = p->pos > 0 ? p->pos - 1 : 0;
+		w->text = w->own;
 	}
-	if (w->len == w->room) {
-		room = w->room == 0 ? 32 : w->room * 2;
-		more = judging_alloc(p->j, room);
+	if (w->len == w->room || w->text != w->own) {
+		room = w->len < 16 ? 32 : w->len * 2;
+		more = room <= w->room ? w->own : judging_alloc(p->j, room);
 		if (w->len > 0)
 			memcpy(more, w->text, w->len);
-		w->text = more;
-		w->room = room;
+		if (room > w->room)
+			w->room = room;
+		w->text = w->own = more;
 	}
-	w->text[w->len++] = (char)c;
+	w->own[w->len++] = (char)c;
+}
+
+/* Bytes of the source as they stand there, up to where the parser is. */
+static void
+parts_source(struct parser *p, struct parts *w, size_t n, int quoted)
+{
+	const char *s = p->s + p->pos - n;
+
+	if (w->len > 0 && w->quoted != quoted)
+		parts_flush(p, w);
+	if (w->len == 0) {
+		w->quoted = quoted;
+		w->from = p->pos - n;
+		w->text = s;
+	}
+	if (w->text + w->len == s) {
+		w->len += n;
+		return;
+	}
+	for (; n > 0; n--, s++)
+		parts_char(p, w, (unsigned char)*s, quoted);
+}
+
+/*
+ * Steps behind the ordinary bytes that stand here and says how many: letters
+ * and the like, which no mode gives a meaning.
+ */
+static size_t
+take_plain(struct parser *p, int stop)
+{
+	size_t from = p->pos, i;
+	unsigned char c;
+
+	for (i = from; i < p->len; i++) {
+		c = (unsigned char)p->s[i];
+		if (!(is_name(c) || c >= 0x80 || c == '-' || c == '.' ||
+		    c == ',' || c == '%') || c == stop)
+			break;
+	}
+	if (p->error != PARSE_OK)
+		return (0);
+	p->pos = i;
+	p->steps += i - from;
+	return (i - from);
 }
 
 /* '...': nothing in it is special, not even \newline. */
@@ -365,10 +411,13 @@ void
 parse_parts(struct parser *p, struct parts *w, enum mode mode, int stop)
 {
 	struct nesting n = { .mode = mode, .stop = stop };
+	size_t plain;
 	int c, quoted;
 
 	quoted = mode == MODE_DOUBLE || mode == MODE_ALL;
 	for (;;) {
+		if ((plain = take_plain(p, stop)) > 0)
+			parts_source(p, w, plain, quoted);
 		c = peek(p);
 		if (ends(p, &n, c))
 			break;
@@ -502,7 +551,7 @@ parse_head(struct parser *p, struct parts *w, struct ast_word *word, int flags)
 
 	while (is_name(c = peek(p)) || (c == '+' && peek_at(p, 1) == '=')) {
 		p->pos++;
-		parts_char(p, w, c, 0);
+		parts_source(p, w, 1, 0);
 		if (c == '+')
 			break;
 	}
@@ -523,10 +572,13 @@ parse_word(struct parser *p, int flags)
 	struct parts w;
 	size_t from;
 	enum mode mode = (flags & WORD_REGEX) ? MODE_REGEX : MODE_WORD;
-	int saved = p->extglob;
+	int saved = p->extglob, c;
 
 	skip_blanks(p);
-	peek(p);
+	c = peek(p);
+	/* No word is the rule behind each last one. */
+	if (mode == MODE_WORD && is_meta(c) && c != '<' && c != '>')
+		return (NULL);
 	from = p->pos;
 	word = judging_alloc(p->j, sizeof(*word));
 	parts_init(&w);

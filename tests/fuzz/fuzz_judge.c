@@ -6,10 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell/judging.h"
+#include "shell/judging_internal.h"
+#include "shell/parser.h"
 #include "protocol.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+struct parse {
+	const char	*text;
+	size_t		 len;
+	int		 failed;
+};
+
+static void
+parse_all(struct judging *j, void *arg)
+{
+	struct parse *a = arg;
+	struct parser p;
+	struct list *list;
+	int got;
+
+	parser_init(&p, j, a->text, a->len, DIALECT_BASH);
+	while ((got = parser_next(&p, &list)) == 1)
+		;
+	a->failed = got == -1;
+}
+
+/* 1 if a shell would not read all of it. */
+static int
+fails(const struct judge_context *context, const char *text, size_t len)
+{
+	struct parse a = { text, len, 0 };
+	struct judging *j = judging_new(context);
+
+	if (j == NULL)
+		return (0);
+	judging_guard(j, parse_all, &a);
+	judging_free(j);
+	/* What shopt allows on one line can be read on the next alone. */
+	return (a.failed && memmem(text, len, "extglob", 7) == NULL);
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -33,6 +69,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < judging_count(j); i++)
 		if (judging_at(j, i)->verdict > f->verdict)
 			abort();
+	if (f->verdict == VERDICT_ALLOW && fails(&context, (const char *)data,
+	    size))
+		abort();
 	judging_free(j);
 	return (0);
 }

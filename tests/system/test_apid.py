@@ -422,7 +422,32 @@ class Bodies(Base):
         self.refused({"expires": 0}, "expires")
         self.refused({"tool": "exec"}, "tool")
         self.refused({"neuron": "n-x"}, "neuron", "not_built", 501)
-        self.refused({"rules": []}, "rules", "not_built", 501)
+        deny = {"verdict": "deny", "command": ["git", "push"]}
+        for rules, word in (
+                ("x", "not a list"), ([7], "rules[0]: not an object"),
+                ([deny, dict(deny, verdict="allow")],
+                 "rules[1].verdict: a session's rules can deny and ask"),
+                ([dict(deny, verdict="maybe")], "rules[0].verdict"),
+                ([{"command": "x"}], "rules[0].verdict: missing"),
+                ([{"verdict": "deny"}], "without a condition"),
+                ([dict(deny, principal="uid:0")], "rules[0].principal"),
+                ([dict(deny, effect="loud")], "rules[0].effect"),
+                ([dict(deny, mark=["elevated", 1])], "rules[0].mark"),
+                ([dict(deny, tool=[])], "rules[0].tool"),
+                ([dict(deny, host="[[:x:]]")], "rules[0].host"),
+                ([dict(deny, path="x")], "rules[0].path"),
+                ([dict(deny, tool=["x"] * 33)], "1 to 32"),
+                ([dict(deny, tool="x" * 512)], "511"),
+                ([dict(deny, tool=["x" * 500] * 3)], "1023"),
+                ([deny] * 33, "the most are 32"),
+                ([dict(deny, tool="x" * 300)] * 14, "4096")):
+            with self.subTest(rules=rules):
+                self.refused({"rules": rules}, word)
+        c = self.client()
+        status, j = c.do("POST", "/v1/sessions",
+                         json.dumps({"rules": [deny]}).encode(),
+                         ["Content-Type: application/json"])
+        self.assertEqual(status, 201, j)
 
     def test_many_values(self):
         c = self.client()

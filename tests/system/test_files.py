@@ -70,7 +70,7 @@ class Routes(Base):
         self.assertEqual(self.put("f", b"3", "?expect=zz")[0], 400)
 
     def test_statuses(self):
-        self.i.bash("mkdir d; mkfifo p; ln -s /etc/passwd l; touch r; "
+        self.i.bash("mkdir d; mkfifo p; ln -s /etc/hosts l; touch r; "
                     "chmod 0 r", session=self.s)
         for path, get, put in (("nope", 404, 201), ("no/where", 404, 404),
                                ("d", 409, 409), ("p", 409, 409),
@@ -110,7 +110,7 @@ class Routes(Base):
 
     def test_tar_holds_files_and_directories_alone(self):
         self.i.bash("mkdir -p d/e d/empty; echo one >d/f; echo two >d/e/g; "
-                    "chmod 755 d/f; ln -s /etc/passwd d/l; mkfifo d/p; "
+                    "chmod 755 d/f; ln -s /etc/hosts d/l; mkfifo d/p; "
                     "ln d/f d/hard; touch $'d/n\\nl' $'d/\\xff'; "
                     "touch d/$(printf '%0200d' 1)", session=self.s)
         status, data = self.i.get(self.url("d", "?format=tar"))

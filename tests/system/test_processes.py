@@ -142,7 +142,7 @@ class Drop(unittest.TestCase):
                 allowed = ("socket:", "anon_inode:", "pipe:", "/dev/null",
                            "/memfd:", self.i.log_path)
                 if name == "policyd":
-                    allowed += (self.i.state + "/policy/",)
+                    allowed += (self.i.state + "/policy",)
                 # declarations, read-only
                 if name in ("judged", "apid"):
                     allowed += (os.path.join(self.i.build, "judged"),)

@@ -472,7 +472,7 @@ class Notes(Base):
 
     def test_a_note_that_is_a_link_is_none(self):
         self.bash("mkdir -p ~/.memory; echo outside >~/f; "
-                  "ln -s ~/f ~/.memory/l; ln -s /etc/passwd ~/.memory/m; "
+                  "ln -s ~/f ~/.memory/l; ln -s /etc/hosts ~/.memory/m; "
                   "mkfifo ~/.memory/p")
         for name in ("m", "p"):
             r = self.call("memory_recall", name=name)

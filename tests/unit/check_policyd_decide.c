@@ -143,14 +143,14 @@ START_TEST(builtin_presets)
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ck_assert_int_eq(decide_tool(rows[i].preset, rows[i].preset,
-		    "tool", rows[i].effect, &r) == 0, rows[i].ok);
-	ck_assert_int_eq(decide_tool("strict", "strict", "bash",
+		    "tool", "", rows[i].effect, &r) == 0, rows[i].ok);
+	ck_assert_int_eq(decide_tool("strict", "strict", "bash", "",
 	    EFFECT_MUTATE_IRREVERSIBLE, &r), -1);
 	ck_assert_uint_eq(r.status, 403);
 	ck_assert_ptr_nonnull(strstr(r.words, "\"strict\""));
 	ck_assert_ptr_nonnull(strstr(r.words, "\"bash\""));
-	ck_assert_int_eq(decide_tool("gone", "gone", "bash", EFFECT_READ, &r),
-	    -1);
+	ck_assert_int_eq(decide_tool("gone", "gone", "bash", "",
+	    EFFECT_READ, &r), -1);
 }
 END_TEST
 
@@ -162,23 +162,66 @@ START_TEST(allow_and_deny)
 	strings_add(&p->deny, "python");
 	strings_add(&p->allow, "python");
 	strings_add(&p->deny, "ls");
-	ck_assert(preset_allows(p, "bash", EFFECT_MUTATE_IRREVERSIBLE));
-	ck_assert(!preset_allows(p, "exec", EFFECT_MUTATE_IRREVERSIBLE));
+	ck_assert(preset_allows(p, "bash", "", EFFECT_MUTATE_IRREVERSIBLE));
+	ck_assert(!preset_allows(p, "exec", "", EFFECT_MUTATE_IRREVERSIBLE));
 	/* deny wins over allow, and over the cap */
-	ck_assert(!preset_allows(p, "python", EFFECT_READ));
-	ck_assert(!preset_allows(p, "ls", EFFECT_READ));
-	ck_assert(preset_allows(p, "grep", EFFECT_READ));
+	ck_assert(!preset_allows(p, "python", "", EFFECT_READ));
+	ck_assert(!preset_allows(p, "ls", "", EFFECT_READ));
+	ck_assert(preset_allows(p, "grep", "", EFFECT_READ));
+}
+END_TEST
+
+/* A group that is denied wins over everything. */
+START_TEST(groups)
+{
+	struct cf_preset *p = preset("grouped", EFFECT_DESTRUCTIVE);
+
+	strings_add(&p->deny_groups, "mcp");
+	strings_add(&p->allow, "far__tool");
+	ck_assert(!preset_allows(p, "far__tool", "mcp", EFFECT_READ));
+	ck_assert(!preset_allows(p, "other", "mcp", EFFECT_READ));
+	ck_assert(preset_allows(p, "far__tool", "mcp2", EFFECT_READ));
+	ck_assert(preset_allows(p, "far__tool", "", EFFECT_READ));
+	ck_assert_int_eq(decide_tool("standard", "grouped", "far__tool",
+	    "mcp", EFFECT_READ, &r), -1);
+	ck_assert_ptr_nonnull(strstr(r.words, "denies the group \"mcp\""));
+}
+END_TEST
+
+/* Guarantee C6: off where nothing else is said, and in what is shipped. */
+START_TEST(elevated)
+{
+	struct cf_preset *p = preset("careful", EFFECT_READ);
+	const char *off;
+
+	ck_assert_int_eq(decide_elevated("careful", "careful", &off),
+	    ELEVATED_OFF);
+	ck_assert_int_eq(decide_elevated("readonly", "readonly", &off),
+	    ELEVATED_OFF);
+	ck_assert_int_eq(decide_elevated("standard", "standard", &off),
+	    ELEVATED_OFF);
+	p->elevated = ELEVATED_ASK;
+	ck_assert_int_eq(decide_elevated("careful", "careful", &off),
+	    ELEVATED_ASK);
+	ck_assert_int_eq(decide_elevated("careful", "standard", &off),
+	    ELEVATED_OFF);
+	ck_assert_str_eq(off, "standard");
+	ck_assert_int_eq(decide_elevated("strict", "careful", &off),
+	    ELEVATED_OFF);
+	ck_assert_str_eq(off, "strict");
+	ck_assert_int_eq(decide_elevated("careful", "gone", &off),
+	    ELEVATED_OFF);
 }
 END_TEST
 
 /* A preset that is asked for can only take away. */
 START_TEST(presets_narrow)
 {
-	ck_assert_int_eq(decide_tool("strict", "standard", "bash",
+	ck_assert_int_eq(decide_tool("strict", "standard", "bash", "",
 	    EFFECT_MUTATE_IRREVERSIBLE, &r), -1);
-	ck_assert_int_eq(decide_tool("standard", "readonly", "bash",
+	ck_assert_int_eq(decide_tool("standard", "readonly", "bash", "",
 	    EFFECT_MUTATE_IRREVERSIBLE, &r), -1);
-	ck_assert_int_eq(decide_tool("standard", "strict", "edit",
+	ck_assert_int_eq(decide_tool("standard", "strict", "edit", "",
 	    EFFECT_MUTATE_REVERSIBLE, &r), 0);
 }
 END_TEST
@@ -333,6 +376,8 @@ main(void)
 	tcase_add_test(tc, missing_words);
 	tcase_add_test(tc, builtin_presets);
 	tcase_add_test(tc, allow_and_deny);
+	tcase_add_test(tc, groups);
+	tcase_add_test(tc, elevated);
 	tcase_add_test(tc, presets_narrow);
 	tcase_add_test(tc, profiles);
 	tcase_add_test(tc, workspaces);

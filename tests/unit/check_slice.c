@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "protocol.h"
 #include "slice.h"
 #include "unit.h"
 
 #define ALL	(SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |		\
     SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS | SLICE_LISTENS | \
-    SLICE_ENV | SLICE_HOOKS)
+    SLICE_ENV | SLICE_RULES | SLICE_HOOKS)
 
 static struct slice *
 example(void)
@@ -45,6 +46,20 @@ example(void)
 	s->listens[0].path = strdup("/run/myelin/api.sock");
 	s->listens[0].mode = 0660;
 	strings_add(&s->env_allow, "FOO");
+	strings_add(&s->own, "/var/lib/myelin");
+	s->rules = calloc(1, sizeof(*s->rules));
+	s->nrules = 1;
+	s->rules[0].where.file = strdup("myelin.conf");
+	s->rules[0].where.line = 9;
+	s->rules[0].verdict = VERDICT_DENY;
+	strings_add(&s->rules[0].of[RULE_COMMAND], "git");
+	strings_add(&s->rules[0].of[RULE_COMMAND], "push");
+	strings_add(&s->rules[0].of[RULE_MARK], "network-write");
+	s->rules[0].tests = calloc(1, sizeof(*s->rules[0].tests));
+	s->rules[0].ntests = 1;
+	s->rules[0].tests[0].where.line = 10;
+	s->rules[0].tests[0].negative = 1;
+	s->rules[0].tests[0].text = strdup("git pull");
 	s->hooks = calloc(1, sizeof(*s->hooks));
 	s->nhooks = 1;
 	strcpy(s->hooks[0].name, "late");
@@ -74,6 +89,7 @@ START_TEST(all_sections_come_back)
 	size_t n = encoded(buf, sizeof(buf), ALL);
 	const char *why = NULL;
 	struct slice *s = slice_decode(buf, n, &why);
+	char text[RULE_TEXT_MAX];
 
 	ck_assert_msg(s != NULL, "%s", why);
 	ck_assert_str_eq(s->instance, "main");
@@ -84,6 +100,15 @@ START_TEST(all_sections_come_back)
 	ck_assert_str_eq(s->principals[0].workspaces.v[0], "/srv/src/*");
 	ck_assert_str_eq(s->listens[0].path, "/run/myelin/api.sock");
 	ck_assert_int_eq(strings_has(&s->env_allow, "FOO"), 1);
+	ck_assert_uint_eq(s->nrules, 1);
+	(void)rule_text(&s->rules[0], text, sizeof(text));
+	ck_assert_str_eq(text, "deny mark \"network-write\" command \"git\" "
+	    "\"push\"");
+	ck_assert_uint_eq(s->rules[0].where.line, 9);
+	ck_assert_str_eq(s->rules[0].tests[0].text, "git pull");
+	ck_assert_int_eq(s->rules[0].tests[0].negative, 1);
+	ck_assert_uint_eq(s->rules[0].tests[0].where.line, 10);
+	ck_assert_int_eq(strings_has(&s->own, "/var/lib/myelin"), 1);
 	ck_assert_ptr_null(s->cgroup_parent);
 	ck_assert_ptr_null(slice_profile(s, "other"));
 	slice_free(s);

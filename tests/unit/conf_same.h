@@ -25,7 +25,7 @@ same_nowhere(struct where *w)
 static inline void
 same_strip(struct slice *s)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < s->nprofiles; i++)
 		same_nowhere(&s->profiles[i].where);
@@ -37,6 +37,13 @@ same_strip(struct slice *s)
 		same_nowhere(&s->presets[i].where);
 	for (i = 0; i < s->nlistens; i++)
 		same_nowhere(&s->listens[i].where);
+	for (i = 0; i < s->nrules; i++) {
+		same_nowhere(&s->rules[i].where);
+		for (k = 0; k < s->rules[i].ntests; k++)
+			same_nowhere(&s->rules[i].tests[k].where);
+	}
+	/* names of files among others */
+	strings_free(&s->own);
 	for (i = 0; i < s->nhooks; i++)
 		same_nowhere(&s->hooks[i].where);
 }

@@ -1,0 +1,505 @@
+/*
+ * Whether a rule's conditions hold for a finding.
+ *
+ * Denying and asking look for any reading of the words under which they hold;
+ * allowing for one that leaves no other.
+ */
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "judge/subject.h"
+#include "rules.h"
+#include "rules_glob.h"
+
+/* ---- words ---- */
+
+static enum rule_fit
+least(enum rule_fit a, enum rule_fit b)
+{
+	return (a < b ? a : b);
+}
+
+static enum rule_fit
+word_fits(const char *pattern, const struct word *w)
+{
+	if (w->text == NULL)
+		return (FIT_MAYBE);
+	if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0)
+		return (glob_overlaps(pattern, w->text, (w->flags &
+		    WORD_GLOB) != 0, 1) ? FIT_MAYBE : FIT_NO);
+	if (shell_match(pattern, w->text))
+		return (FIT_YES);
+	return ((w->flags & WORD_GLOB) != 0 && glob_overlaps(pattern, w->text,
+	    1, 0) ? FIT_MAYBE : FIT_NO);
+}
+
+/* A pattern with a slash is a path, one without any program of that name. */
+static enum rule_fit
+program_fits(struct judging *j, const char *pattern, const struct command *c)
+{
+	const struct word *w = &c->argv[0];
+	struct word as;
+	const char *path;
+
+	if (w->text == NULL)
+		return (FIT_MAYBE);
+	as = *w;
+	if (strchr(pattern, '/') == NULL || strchr(w->text, '/') == NULL) {
+		/* by a bare name PATH may find that path */
+		as.text = base_name(w->text);
+		as.len = strlen(as.text);
+		return (word_fits(base_name(pattern), &as));
+	}
+	if ((path = shell_path(j, c->cwd, w->text)) == NULL)
+		return (word_fits(base_name(pattern), &as));
+	as.text = path;
+	as.len = strlen(path);
+	return (word_fits(pattern, &as));
+}
+
+/* "-f" is in "-uf", "--force" is "--force=yes" and "--forc". */
+static int
+option_fits(const char *pattern, const char *text)
+{
+	size_t n = strcspn(text, "=");
+
+	if (shell_match(pattern, text))
+		return (1);
+	if (pattern[1] != '-' && pattern[1] != '\0' && pattern[2] == '\0')
+		return (text[1] != '-' && strchr(text + 1, pattern[1]) !=
+		    NULL);
+	return (n > 2 && strncmp(text, "--", 2) == 0 &&
+	    strncmp(pattern, text, n) == 0);
+}
+
+/*
+ * The words behind the program, as states: bit s says that the first s of the
+ * rule's operands were found.  Operands follow each other; a word behind an
+ * option may be its value, so it is passed over as well.  Options fit
+ * anywhere.
+ */
+struct states {
+	const char	*operands[RULE_LIST_MAX];
+	const char	*options[RULE_LIST_MAX];
+	enum rule_fit	 found[RULE_LIST_MAX];	/* of the options */
+	size_t		 noperands, noptions;
+	uint64_t	 yes, maybe;
+	int		 value;		/* this may be an option's value */
+	int		 ended;		/* behind "--" */
+};
+
+static void
+unknown_word(struct states *s, const struct word *w)
+{
+	uint64_t any = s->yes | s->maybe;
+	size_t i;
+
+	for (i = 0; i < s->noptions; i++)
+		if (s->found[i] == FIT_NO && (w->text == NULL ||
+		    w->text[0] == '\0' || w->text[0] == '-'))
+			s->found[i] = FIT_MAYBE;
+	s->value = 1;
+	if (any == 0)
+		return;
+	/* an option, an operand, or several */
+	s->maybe |= any | any << 1;
+	if ((w->flags & WORD_SPLITS) != 0)
+		while (any < (uint64_t)1 << s->noperands)
+			s->maybe |= any <<= 1;
+}
+
+static void
+operand(struct states *s, const struct word *w)
+{
+	uint64_t done = (uint64_t)1 << s->noperands, bit;
+	uint64_t yes = s->yes & done, maybe = s->maybe & done;
+	enum rule_fit fit;
+	size_t i;
+
+	if (s->value) {
+		yes |= s->yes;
+		maybe |= s->maybe;
+	}
+	for (i = 0; i < s->noperands; i++) {
+		bit = (uint64_t)1 << i;
+		if (((s->yes | s->maybe) & bit) == 0)
+			continue;
+		fit = word_fits(s->operands[i], w);
+		if (fit == FIT_YES && (s->yes & bit) != 0)
+			yes |= bit << 1;
+		else if (fit != FIT_NO)
+			maybe |= bit << 1;
+	}
+	s->yes = yes;
+	s->maybe = maybe;
+	s->value = 0;
+}
+
+static void
+step(struct states *s, const struct word *w)
+{
+	size_t i;
+
+	if (w->text == NULL || (w->flags & WORD_SPLITS) != 0 ||
+	    ((w->flags & WORD_PREFIX) != 0 && (w->text[0] == '\0' ||
+	    w->text[0] == '-'))) {
+		unknown_word(s, w);
+		return;
+	}
+	if (s->ended || w->text[0] != '-' || w->text[1] == '\0') {
+		operand(s, w);
+		return;
+	}
+	if (strcmp(w->text, "--") == 0) {
+		s->ended = 1;
+		s->value = 0;
+		return;
+	}
+	for (i = 0; i < s->noptions; i++)
+		if (option_fits(s->options[i], w->text))
+			s->found[i] = FIT_YES;
+	s->value = strchr(w->text, '=') == NULL;
+}
+
+static enum rule_fit
+words_fit(struct judging *j, const struct strings *list,
+    const struct command *c)
+{
+	struct states s = { .yes = 1 };
+	enum rule_fit fit = program_fits(j, list->v[0], c);
+	uint64_t done;
+	size_t i;
+
+	if (fit == FIT_NO)
+		return (FIT_NO);
+	for (i = 1; i < list->n; i++) {
+		if (list->v[i][0] == '-' && list->v[i][1] != '\0')
+			s.options[s.noptions++] = list->v[i];
+		else
+			s.operands[s.noperands++] = list->v[i];
+	}
+	for (i = 1; i < c->argc; i++)
+		step(&s, &c->argv[i]);
+	done = (uint64_t)1 << s.noperands;
+	fit = least(fit, (s.yes & done) != 0 ? FIT_YES :
+	    (s.maybe & done) != 0 ? FIT_MAYBE : FIT_NO);
+	for (i = 0; i < s.noptions; i++)
+		fit = least(fit, s.found[i]);
+	return (fit);
+}
+
+/* The very words, one behind the other, of a program that the system has. */
+static enum rule_fit
+words_allow(const struct rule_call *call, const struct strings *list,
+    const struct command *c)
+{
+	static const char *const dirs[] = { "/bin/", "/usr/bin/", "/sbin/",
+		"/usr/sbin/", "/usr/local/bin/" };
+	const char *program = c->argc > 0 ? word_static(&c->argv[0]) : NULL;
+	size_t i, n;
+
+	if (program == NULL || c->argc < list->n)
+		return (FIT_NO);
+	if (strchr(program, '/') == NULL) {
+		if (call->path_changed || strchr(list->v[0], '/') != NULL)
+			return (FIT_NO);
+	} else if (strchr(list->v[0], '/') == NULL) {
+		for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+			n = strlen(dirs[i]);
+			if (strncmp(program, dirs[i], n) == 0 &&
+			    strchr(program + n, '/') == NULL)
+				break;
+		}
+		if (i == sizeof(dirs) / sizeof(dirs[0]))
+			return (FIT_NO);
+		program = base_name(program);
+	}
+	if (!shell_match(list->v[0], program))
+		return (FIT_NO);
+	for (i = 1; i < list->n; i++)
+		if (word_static(&c->argv[i]) == NULL ||
+		    !shell_match(list->v[i], c->argv[i].text))
+			return (FIT_NO);
+	return (FIT_YES);
+}
+
+/* ---- paths ---- */
+
+static const char *
+all_below(struct judging *j, const char *pattern)
+{
+	size_t n = strlen(pattern);
+	char *text = judging_alloc(j, n + 3);
+
+	memcpy(text, pattern, n);
+	memcpy(text + n, "/*", 2);
+	return (text);
+}
+
+/* A pattern fits what it names and all that lies below. */
+static int
+path_pattern(struct judging *j, const char *pattern, const char *path)
+{
+	size_t n = strlen(path);
+	char *text;
+
+	if (shell_match(pattern, path))
+		return (1);
+	text = judging_strndup(j, path, n + 1);
+	text[n] = '/';
+	if (shell_match(pattern, text))
+		return (1);
+	return (shell_match(all_below(j, pattern), path));
+}
+
+static enum rule_fit
+path_fits(struct judging *j, const char *pattern, const char *cwd,
+    const struct word *w, int tree)
+{
+	const char *path;
+	char *below;
+	size_t n;
+
+	if (w->text == NULL || (path = shell_path(j, cwd, w->text)) == NULL)
+		return (FIT_NO);
+	if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0)
+		return (strchr(w->text, '/') != NULL && (glob_overlaps(pattern,
+		    path, (w->flags & WORD_GLOB) != 0, 1) || glob_overlaps(
+		    all_below(j, pattern), path, (w->flags & WORD_GLOB) != 0,
+		    1)) ? FIT_MAYBE : FIT_NO);
+	if (path_pattern(j, pattern, path) || ((w->flags & WORD_GLOB) != 0 &&
+	    (glob_overlaps(pattern, path, 1, 0) ||
+	    glob_overlaps(all_below(j, pattern), path, 1, 0))))
+		return (FIT_YES);
+	if (!tree)
+		return (FIT_NO);
+	n = strlen(path);
+	below = judging_strndup(j, path, n + 1);
+	below[n] = '/';
+	return (glob_overlaps(pattern, n == 1 ? path : below, (w->flags &
+	    WORD_GLOB) != 0, 1) ? FIT_YES : FIT_NO);
+}
+
+static enum rule_fit
+paths_fit(struct judging *j, const struct strings *list, const char *cwd,
+    const struct word *w, int tree)
+{
+	enum rule_fit fit = FIT_NO, one;
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		one = path_fits(j, list->v[i], cwd, w, tree);
+		if (one > fit)
+			fit = one;
+	}
+	return (fit);
+}
+
+/* A word, and what stands behind "=" or an option's letter in it. */
+static enum rule_fit
+word_paths_fit(struct judging *j, const struct strings *list, const char *cwd,
+    const struct word *w)
+{
+	enum rule_fit fit = FIT_NO, one;
+	struct word part = *w;
+	const char *at;
+
+	if (w->text == NULL || strstr(w->text, "://") != NULL)
+		return (FIT_NO);
+	if (w->text[0] != '-')
+		fit = paths_fit(j, list, cwd, w, 0);
+	at = strchr(w->text, '=');
+	if (at == NULL && w->text[0] == '-')
+		at = strchr(w->text, '/');
+	else if (at != NULL)
+		at++;
+	if (at == NULL || *at == '\0')
+		return (fit);
+	part.text = at;
+	part.len = strlen(at);
+	one = paths_fit(j, list, cwd, &part, 0);
+	return (one > fit ? one : fit);
+}
+
+static enum rule_fit
+any_path_fits(struct judging *j, const struct strings *list,
+    const struct finding *f)
+{
+	const struct command *c = f->command;
+	const char *cwd = c != NULL ? c->cwd : judging_context(j)->cwd;
+	enum rule_fit fit = FIT_NO, one;
+	size_t i;
+
+	if (f->path != NULL)
+		fit = paths_fit(j, list, cwd, f->path, (f->flags &
+		    FINDING_TREE) != 0);
+	for (i = 1; c != NULL && i < c->argc && fit != FIT_YES; i++) {
+		one = word_paths_fit(j, list, cwd, &c->argv[i]);
+		if (one > fit)
+			fit = one;
+	}
+	for (i = 0; c != NULL && i < c->nredirects && fit != FIT_YES; i++) {
+		if (c->redirects[i].op == REDIRECT_DUP)
+			continue;
+		one = paths_fit(j, list, cwd, &c->redirects[i].target, 0);
+		if (one > fit)
+			fit = one;
+	}
+	return (fit);
+}
+
+static enum rule_fit
+path_allows(struct judging *j, const struct strings *list,
+    const struct finding *f)
+{
+	const char *path, *cwd = f->command != NULL ? f->command->cwd :
+	    judging_context(j)->cwd;
+	size_t i;
+
+	if (f->path == NULL || word_static(f->path) == NULL ||
+	    (path = shell_path(j, cwd, f->path->text)) == NULL)
+		return (FIT_NO);
+	for (i = 0; i < list->n; i++)
+		if (path_pattern(j, list->v[i], path))
+			return (FIT_YES);
+	return (FIT_NO);
+}
+
+/* ---- hosts ---- */
+
+static int
+host_listed(struct judging *j, const struct strings *list, const char *host)
+{
+	char *a = judging_strndup(j, host, strlen(host)), *b, *p;
+	size_t i;
+
+	for (p = a; *p != '\0'; p++)
+		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p | 0x20 : *p);
+	for (i = 0; i < list->n; i++) {
+		b = judging_strndup(j, list->v[i], strlen(list->v[i]));
+		for (p = b; *p != '\0'; p++)
+			*p = (char)(*p >= 'A' && *p <= 'Z' ? *p | 0x20 : *p);
+		if (shell_match(b, a))
+			return (1);
+	}
+	return (0);
+}
+
+static enum rule_fit
+hosts_fit(struct judging *j, const struct strings *list,
+    const struct finding *f, int all)
+{
+	const struct finding_hosts *h = f->hosts;
+	size_t i, n = 0;
+
+	if (h == NULL)
+		return (FIT_NO);
+	for (i = 0; i < h->n; i++)
+		n += (size_t)host_listed(j, list, h->v[i]);
+	if (all)
+		return (h->n > 0 && n == h->n && !h->unsure ? FIT_YES :
+		    FIT_NO);
+	return (n > 0 ? FIT_YES : h->unsure ? FIT_MAYBE : FIT_NO);
+}
+
+/* ---- a rule ---- */
+
+static enum rule_fit
+text_fits(const struct strings *list, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (shell_match(list->v[i], text))
+			return (FIT_YES);
+	return (FIT_NO);
+}
+
+/* Who asks, where and with what: the same for each finding of a call. */
+static enum rule_fit
+call_fits(const struct rule_call *call, const struct cf_rule *rule)
+{
+	const char *const texts[] = { call->tool, call->principal,
+		call->workspace };
+	static const enum rule_list lists[] = { RULE_TOOL, RULE_PRINCIPAL,
+		RULE_WORKSPACE };
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]) && !call->testing;
+	    i++)
+		if (rule->of[lists[i]].n > 0 &&
+		    text_fits(&rule->of[lists[i]], texts[i]) == FIT_NO)
+			return (FIT_NO);
+	return (FIT_YES);
+}
+
+static uint32_t
+marks_of(const struct strings *list)
+{
+	uint32_t marks = 0;
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		marks |= mark_find(list->v[i]);
+	return (marks);
+}
+
+/* What is allowed has all of its marks listed, and opaque by its name. */
+static enum rule_fit
+marks_fit(const struct cf_rule *rule, uint32_t marks, int allows)
+{
+	const struct strings *list = &rule->of[RULE_MARK];
+	uint32_t listed = marks_of(list);
+
+	if (list->n > 0 && (marks & listed) == 0)
+		return (FIT_NO);
+	if (!allows)
+		return (FIT_YES);
+	if (list->n > 0)
+		return ((marks & ~listed) == 0 ? FIT_YES : FIT_NO);
+	return ((marks & MARK_OPAQUE) == 0 ? FIT_YES : FIT_NO);
+}
+
+static enum rule_fit
+command_fits(struct judging *j, const struct rule_call *call,
+    const struct cf_rule *rule, const struct finding *f, int allows)
+{
+	const struct strings *list = &rule->of[RULE_COMMAND];
+
+	if (list->n == 0)
+		return (FIT_YES);
+	if (f->command == NULL || f->command->argc == 0)
+		return (FIT_NO);
+	if (!allows)
+		return (words_fit(j, list, f->command));
+	return ((f->flags & FINDING_SIDE) != 0 ? FIT_NO : words_allow(call,
+	    list, f->command));
+}
+
+enum rule_fit
+rules_fit(struct judging *j, const struct rule_call *call,
+    const struct cf_rule *rule, const struct finding *f)
+{
+	int allows = rule->verdict == VERDICT_ALLOW;
+	enum rule_fit fit;
+
+	if (allows && (f->flags & FINDING_FIRM) != 0)
+		return (FIT_NO);
+	fit = call_fits(call, rule);
+	if (fit == FIT_YES && rule->of[RULE_EFFECT].n > 0)
+		fit = text_fits(&rule->of[RULE_EFFECT],
+		    effect_name(f->effect));
+	if (fit == FIT_YES)
+		fit = marks_fit(rule, f->marks, allows);
+	if (fit == FIT_YES)
+		fit = command_fits(j, call, rule, f, allows);
+	if (fit != FIT_NO && rule->of[RULE_HOST].n > 0)
+		fit = least(fit, hosts_fit(j, &rule->of[RULE_HOST], f,
+		    allows));
+	if (fit != FIT_NO && rule->of[RULE_PATH].n > 0)
+		fit = least(fit, allows ? path_allows(j,
+		    &rule->of[RULE_PATH], f) : any_path_fits(j,
+		    &rule->of[RULE_PATH], f));
+	return (fit);
+}

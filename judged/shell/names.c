@@ -1,0 +1,59 @@
+/*
+ * Hashes of names, made when a table is first asked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+
+static const char *
+name_of(const struct names *t, size_t i)
+{
+	return (*(const char *const *)((const char *)t->rows + i * t->size));
+}
+
+static size_t
+hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return ((h ^ h >> 15) & (NAMES_ROOM - 1));
+}
+
+static void
+make(struct names *t)
+{
+	const char *name;
+	size_t i, at;
+
+	/* Half of it stays free, so that looking always ends soon. */
+	if (t->n > NAMES_ROOM / 2)
+		abort();
+	for (i = 0; i < t->n && (name = name_of(t, i)) != NULL; i++) {
+		for (at = hash(name); t->place[at] != 0;
+		    at = (at + 1) & (NAMES_ROOM - 1))
+			if (strcmp(name_of(t, t->place[at] - 1u), name) == 0)
+				break;
+		if (t->place[at] == 0)
+			t->place[at] = (uint16_t)(i + 1);
+	}
+	t->made = 1;
+}
+
+const void *
+names_find(struct names *t, const char *name)
+{
+	size_t at, i;
+
+	if (!t->made)
+		make(t);
+	for (at = hash(name); t->place[at] != 0;
+	    at = (at + 1) & (NAMES_ROOM - 1)) {
+		i = t->place[at] - 1u;
+		if (strcmp(name_of(t, i), name) == 0)
+			return ((const char *)t->rows + i * t->size);
+	}
+	return (NULL);
+}
