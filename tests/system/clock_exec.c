@@ -21,7 +21,7 @@ main(int argc, char *argv[])
 	self[n] = '\0';
 	snprintf(real, sizeof(real), "%s.real", self);
 	/* TREE/DIR/NAME */
-	strcpy(tree, self);
+	memcpy(tree, self, sizeof(tree));
 	for (n = 0; n < 2 && (s = strrchr(tree, '/')) != NULL; n++)
 		*s = '\0';
 	snprintf(text, sizeof(text), "%s/clock_step.so", tree);

@@ -17,6 +17,7 @@ import xml.etree.ElementTree
 
 import fake_operator
 import test_myelinctl_client as client
+from approvals import AGENT, Split
 from harness import TOP, wait_for
 
 EXAMPLES = os.path.join(TOP, "contrib", "examples")
@@ -123,7 +124,7 @@ class Played(unittest.TestCase):
         self.assertEqual(len(markup), 0)
         lines = markup.text.split("\n")
         self.assertEqual(lines[0], row["approval"])
-        self.assertEqual(len(lines), 2 + len(KEYS))
+        self.assertEqual(len(lines), 2 + sum(1 for k in KEYS if row.get(k)))
         for line in lines:
             self.assertTrue(line.isprintable())
             self.assertLess(len(line), 300)
@@ -144,12 +145,12 @@ class Played(unittest.TestCase):
                          row["approval"])
         self.assertFalse(m.is_multipart())
         self.assertEqual(m.get_content_type(), "text/plain")
-        body = raw.partition("\n\n")[2]
+        body = raw.partition("\n\n")[2].split("\n")
         ours = ["A call waits for a decision.", "", "time left:", "asked by:",
                 "tool:", "effect:", "why it asks:", "workspace:", "command:",
                 "Look at all of it before you decide:",
                 "    myelinctl approvals show " + row["approval"]]
-        for line in body.split("\n"):
+        for line in body:
             self.assertTrue(line == "" or line.isprintable(), line)
             self.assertLessEqual(len(line), 76)
             if not line.startswith("  | "):
@@ -185,7 +186,8 @@ class Scripts(Played):
                              (0, b"", b""), text)
             got = self.got()
             self.assertEqual(len(got), 1)
-            body = self.check_mail(got[0], row, "alice@example.org")
+            body = "\n".join(self.check_mail(got[0], row,
+                                             "alice@example.org"))
             if text == HOSTILE[0]:
                 self.assertIn("command:\n  | rm -rf build\n", body)
             elif text == HOSTILE[5]:
@@ -241,7 +243,7 @@ class Scripts(Played):
         self.assertIn(b"notify-send is not installed", r.stderr)
 
 
-class Units(Played):
+class Started(Played):
     """What the units start, as they start it: without a terminal."""
 
     def unit(self, name):
@@ -256,39 +258,48 @@ class Units(Played):
             a.replace("%h", self.dir).replace("%u", "alice")
             for a in argv[1:]]
 
-    def play(self, name, seen):
-        """Each hostile approval through the whole of it."""
-        home = os.path.join(self.dir, ".local/lib/myelin")
-        os.makedirs(home)
-        shutil.copy(NOTIFY, home)
-        o = fake_operator.Operator()
-        self.addCleanup(o.stop)
-        first = o.add("waits already", command="waits already")
-        p = subprocess.Popen(
-            self.unit(name), env=dict(self.env, MYELIN_OPERATOR_SOCKET=o.path),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
-        self.addCleanup(self.end, p)
-        got = []
-        wait_for(lambda: got.extend(self.got()) or got, 20)
-        seen(got.pop(), o.row(first))
-        for text in self.hostile():
-            if "\ud800" in text:
-                continue        # no JSON that a service sends
-            a = o.add(text[:4000], **{key: text[:4000] for key in KEYS})
-            wait_for(lambda: got.extend(self.got()) or got, 20)
-            seen(got.pop(), o.row(a))
-            o.end(a, "expired")
-        self.assertEqual(got, [])
-        p.send_signal(signal.SIGTERM)
-        out, err = p.communicate(timeout=10)
-        self.assertEqual((p.returncode, err), (143, b""))
-        self.assertTrue(out.decode("ascii").replace("\n", "").isprintable())
-
     def end(self, p):
         if p.poll() is None:
             p.kill()
         p.communicate()
+
+    def start(self, name, socket):
+        home = os.path.join(self.dir, ".local/lib/myelin")
+        os.makedirs(home)
+        shutil.copy(NOTIFY, home)
+        p = subprocess.Popen(
+            self.unit(name), env=dict(self.env,
+                                      MYELIN_OPERATOR_SOCKET=socket),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        self.addCleanup(self.end, p)
+        return p
+
+    def one(self):
+        """The next call of a played program."""
+        got = wait_for(self.got, 20)
+        self.assertEqual(len(got), 1)
+        return got[0]
+
+
+class Units(Started):
+    def play(self, name, seen):
+        """Each hostile approval through the whole of it."""
+        o = fake_operator.Operator()
+        self.addCleanup(o.stop)
+        first = o.add("waits already", command="waits already")
+        p = self.start(name, o.path)
+        seen(self.one(), o.row(first))
+        for text in self.hostile():
+            if "\ud800" in text:
+                continue        # no JSON that a service sends
+            a = o.add(text[:4000], **{key: text[:4000] for key in KEYS})
+            seen(self.one(), o.row(a))
+            o.end(a, "expired")
+        p.send_signal(signal.SIGTERM)
+        out, err = p.communicate(timeout=10)
+        self.assertEqual((p.returncode, err), (143, b""))
+        self.assertTrue(out.decode("ascii").replace("\n", "").isprintable())
 
     def test_desktop_unit(self):
         self.play(UNITS[0], self.check_desktop)
@@ -317,6 +328,40 @@ class Units(Played):
                 env=dict(self.env, XDG_RUNTIME_DIR=self.dir),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertNotIn(name.encode() + b":", r.stdout, r.stdout)
+
+
+class Real(Started):
+    """The same of approvals that a real service holds."""
+
+    COMMANDS = (
+        "rm -rf .git; echo '<b>&amp;</b>\\074i\\076' `touch %(never)s`",
+        "rm -rf .git '\nBcc: all@example.org\n\n.\nFrom x' # $(touch "
+        "%(never)s)",
+        "rm -rf .git '\u202e\u200b\u2028\u3164\ufeff' --icon=/etc/passwd",
+    )
+
+    def play(self, name, seen):
+        with Split() as s:
+            # root may look, not decide
+            p = self.start(name, s.i.operator)
+            for text in self.COMMANDS:
+                _, approval = s.asked(text % {"never": self.never})
+                row = [r for r in s.list() if r["approval"] == approval][0]
+                shown = seen(self.one(), row)
+                self.assertIn("uid:%d" % AGENT, "\n".join(shown))
+                self.assertIn("rm -rf", "\n".join(shown))
+                self.assertEqual(s.decide(approval, "reject_once")[0], 200)
+            p.send_signal(signal.SIGTERM)
+            self.assertEqual((p.communicate(timeout=10)[1], p.returncode),
+                             (b"", 143))
+        self.assertEqual(self.got(), [])
+
+    def test_desktop_unit(self):
+        self.play(UNITS[0], self.check_desktop)
+
+    def test_mail_unit(self):
+        self.play(UNITS[1], lambda got, row: self.check_mail(
+            got, row, "alice"))
 
 
 if __name__ == "__main__":
