@@ -27,7 +27,7 @@ struct listener {
 	struct event	*resume;
 	int		 fd;
 	int		 paused;
-	time_t		 said;
+	time_t		 said;		/* on the steady clock */
 };
 
 static struct listener	listeners[LISTENS_MAX];
@@ -69,11 +69,12 @@ on_resume(evutil_socket_t fd, short what, void *arg)
 static void
 say_full(struct listener *l)
 {
-	time_t now = time(NULL);
+	struct timespec now;
 
-	if (l->said != 0 && now - l->said < SAY_EVERY)
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (l->said != 0 && now.tv_sec - l->said < SAY_EVERY)
 		return;
-	l->said = now;
+	l->said = now.tv_sec;
 	log_warnx("paused accepting: limit \"%s\" (%u) is reached",
 	    limit_table[LIMIT_CONNECTIONS].keyword, l->pub.count);
 }

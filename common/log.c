@@ -149,16 +149,26 @@ log_debug(const char *fmt, ...)
 		VLOG(PRI_DEBUG, 0, fmt);
 }
 
+#define VLOG_ID(pri, id, fields, fmt) do {				\
+	char all[256];							\
+	va_list ap;							\
+	(void)snprintf(all, sizeof(all), "MESSAGE_ID=%s\n%s", id,	\
+	    fields);							\
+	va_start(ap, fmt);						\
+	vlog(pri, 0, all, fmt, ap);					\
+	va_end(ap);							\
+} while (0)
+
 void
 log_event(const char *id, const char *fields, const char *fmt, ...)
 {
-	char all[256];
-	va_list ap;
+	VLOG_ID(PRI_INFO, id, fields, fmt);
+}
 
-	(void)snprintf(all, sizeof(all), "MESSAGE_ID=%s\n%s", id, fields);
-	va_start(ap, fmt);
-	vlog(PRI_INFO, 0, all, fmt, ap);
-	va_end(ap);
+void
+log_alarm(const char *id, const char *fields, const char *fmt, ...)
+{
+	VLOG_ID(PRI_WARNING, id, fields, fmt);
 }
 
 _Noreturn void

@@ -34,7 +34,16 @@ void	log_debug(const char *, ...) __printflike(1, 2); /* if verbose */
  */
 void	log_event(const char *id, const char *fields, const char *, ...)
 	    __printflike(3, 4);
-#define LOG_AUDIT_ANCHOR "6b0d3f6f7c0f4c1e9a5d1c7a8e2b4f90"
+/* The same as a warning: somebody should look. */
+void	log_alarm(const char *id, const char *fields, const char *, ...)
+	    __printflike(3, 4);
+/* myelind(8) documents each; a number that was given stays. */
+#define LOG_AUDIT_ANCHOR	"6b0d3f6f7c0f4c1e9a5d1c7a8e2b4f90"
+#define LOG_APPROVAL_WAITS	"f4dba1df5f604fadad3e99300631d72a"
+#define LOG_APPROVAL_EXPIRED	"8f7f4f1c3a304f549e464a58b8fdb41a"
+#define LOG_STORE_FULL		"51fb010183284ddf81c42fe2e2c38b86"
+#define LOG_STORE_AGAIN		"3a59bac914a0475883704eeb0b36ac81"
+#define LOG_PROCESS_DIED	"687753e832e04da5941134b649e8f9ca"
 _Noreturn void	fatal(const char *, ...) __printflike(1, 2);
 _Noreturn void	fatalx(const char *, ...) __printflike(1, 2);
 

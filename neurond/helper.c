@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -200,12 +201,16 @@ restart_later(struct helper *h)
 static void
 down(struct helper *h)
 {
+	char fields[64];
+
 	if (h->status == PROC_ST_DOWN)
 		return;
 	h->status = PROC_ST_DOWN;
 	channel_free(h->channel);
 	h->channel = NULL;
-	log_warnx("%s is gone and is started again", h->name);
+	snprintf(fields, sizeof(fields), "MYELIN_CHILD=%s\n", h->name);
+	log_alarm(LOG_PROCESS_DIED, fields, "%s is gone and is started again",
+	    h->name);
 	report(h);
 	if (h == &helpers[HELPER_MAKER])
 		slots_maker_down();

@@ -382,6 +382,31 @@ approval_arm(struct approval *a)
 		evtimer_add(a->timer, &tv);
 }
 
+/* Whoever watches the journal; what runs is not in it. */
+static void
+alarm_waits(const struct approval *a)
+{
+	char fields[160];
+
+	snprintf(fields, sizeof(fields), "MYELIN_APPROVAL=%s\n"
+	    "MYELIN_CALL=%s\n", a->row.id, a->row.call);
+	log_alarm(LOG_APPROVAL_WAITS, fields, "approval %s waits for a "
+	    "decision, %llu s at most: the call %s, %s by %s", a->row.id,
+	    (unsigned long long)conf_limit(LIMIT_APPROVAL_EXPIRY) / 1000,
+	    a->row.call, a->row.tool, a->row.principal);
+}
+
+static void
+alarm_expired(const struct approval_row *row, const char *why)
+{
+	char fields[160];
+
+	snprintf(fields, sizeof(fields), "MYELIN_APPROVAL=%s\n"
+	    "MYELIN_CALL=%s\n", row->id, row->call);
+	log_alarm(LOG_APPROVAL_EXPIRED, fields, "approval %s has expired: %s",
+	    row->id, why);
+}
+
 /* From here on the call waits for a person. */
 static void
 pend(struct call *c, struct approval *a)
@@ -409,6 +434,7 @@ pend(struct call *c, struct approval *a)
 	c->row.state = CALL_AWAITING;
 	a->since = now_us();
 	approval_arm(a);
+	alarm_waits(a);
 	call_tell_judged(c);
 	tell_asking(a);
 }
@@ -463,6 +489,7 @@ approval_detach(struct approval *a)
 void
 approval_expire(struct approval *a)
 {
+	const char *why = a->wants ? "no slot was free" : "nobody decided";
 	struct call *c = a->call;
 	char words[160];
 
@@ -474,7 +501,8 @@ approval_expire(struct approval *a)
 	    conf_limit(LIMIT_APPROVAL_EXPIRY) / 1000);
 	audit_append("approval.expired", json_pack("{s:s,s:s,s:s}",
 	    "approval", a->row.id, "call", a->row.call,
-	    "why", a->wants ? "no slot was free" : "nobody decided"));
+	    "why", why));
+	alarm_expired(&a->row, why);
 	approval_written(a);
 	approval_tell(a);
 	call_finish(c, CALL_FAILED, "approval_expired", words, NULL);
@@ -569,6 +597,7 @@ recover_page(struct left *left)
 		audit_append("approval.expired", json_pack("{s:s,s:s,s:s}",
 		    "approval", row->id, "call", row->call,
 		    "why", "the service was interrupted"));
+		alarm_expired(row, "the service was interrupted");
 		if (store_approval_set(row) == -1)
 			return (-1);
 	}

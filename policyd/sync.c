@@ -2,7 +2,9 @@
 
 #include <sys/queue.h>
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <event2/event.h>
 
@@ -130,7 +132,8 @@ sync_now(void)
 		return (-1);
 	}
 	if (failed)
-		log_info("the store can be written again");
+		log_event(LOG_STORE_AGAIN, "", "the store can be written "
+		    "again");
 	failed = 0;
 	audit_news_synced(&mark);
 	if (audit_rotate(conf_limit(LIMIT_AUDIT_FILE)))
@@ -141,9 +144,12 @@ sync_now(void)
 void
 sync_failed(void)
 {
+	const char *why = strerrordesc_np(errno);
+
 	if (!failed)
-		log_warn("the store can not be written; new calls are "
-		    "refused");
+		log_alarm(LOG_STORE_FULL, "", "the store can not be written; "
+		    "new calls are refused: %s", why != NULL ? why :
+		    "unknown error");
 	failed = 1;
 	sync_arm(RETRY_US);
 }

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -358,6 +359,21 @@ child_commit(struct child *c)
 
 /* ---- end ---- */
 
+/* The journal finds what dies by one number, whatever comes of it. */
+static void __printflike(2, 3)
+alarm_died(const struct child *c, const char *fmt, ...)
+{
+	char fields[64], words[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	(void)snprintf(fields, sizeof(fields), "MYELIN_CHILD=%s\n",
+	    c->spec->name);
+	log_alarm(LOG_PROCESS_DIED, fields, "%s", words);
+}
+
 /* Five deaths: without an agent's or operator's socket the rest still works. */
 static void
 failed(struct child *c)
@@ -371,8 +387,8 @@ failed(struct child *c)
 		    RESTART_DEATHS, (unsigned long long)window);
 		return;
 	}
-	log_warnx("%s died %d times within %llu s: %s stays down, tried again "
-	    "every %d s", c->spec->name, RESTART_DEATHS,
+	alarm_died(c, "%s died %d times within %llu s: %s stays down, tried "
+	    "again every %d s", c->spec->name, RESTART_DEATHS,
 	    (unsigned long long)window, c->sockets[0].conf->path,
 	    RETRY_MS / 1000);
 	sockets_close(c);
@@ -414,7 +430,10 @@ again(struct child *c)
 	c->restarts++;
 	become(c, CHILD_DOWN);
 	if (wait > 0)
-		log_info("%s is started again in %d ms", c->spec->name, wait);
+		alarm_died(c, "%s is started again in %d ms", c->spec->name,
+		    wait);
+	else
+		alarm_died(c, "%s is started again", c->spec->name);
 	timer_in(c, wait);
 }
 

@@ -60,6 +60,9 @@ supervisord_myelind_LDADD = $(SUPERVISORD_LIBS)
 supervisord_myelind_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 # Stands for every child of myelind in its own test.
+check_PROGRAMS += tests/system/clock_exec
+tests_system_clock_exec_SOURCES = tests/system/clock_exec.c
+
 noinst_PROGRAMS += tests/system/fake_child
 tests_system_fake_child_SOURCES = tests/system/fake_child.c
 tests_system_fake_child_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS)

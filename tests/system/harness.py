@@ -141,13 +141,13 @@ class Instance:
             f.write(text)
         os.chmod(self.conf, 0o600)
 
-    def start(self, args=(), prefix=(), groups=None):
+    def start(self, args=(), prefix=(), groups=None, debug=True):
         log = open(self.log_path, "a")
         self.process = subprocess.Popen(
             list(prefix) + [
-                os.path.join(self.build, "supervisord", "myelind"), "-d",
+                os.path.join(self.build, "supervisord", "myelind"),
                 "-f", self.conf, "-p", self.dir, "-L", self.build] +
-            list(args),
+            ["-d"] * debug + list(args),
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             extra_groups=groups)
         log.close()

@@ -16,7 +16,7 @@
 
 static const struct rig_asks plain = { .tool = NULL };
 static char		 path[128];
-static int64_t		*offset;
+static int64_t		*offset;	/* two, see clock_step.c */
 
 /* policyd with the other clock: its library is beside this program. */
 static void
@@ -34,8 +34,8 @@ begin(void)
 	snprintf(path, sizeof(path), "%s/offset", rig.dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	ck_assert_int_ne(fd, -1);
-	ck_assert_int_eq(ftruncate(fd, sizeof(*offset)), 0);
-	offset = mmap(NULL, sizeof(*offset), PROT_READ | PROT_WRITE,
+	ck_assert_int_eq(ftruncate(fd, 2 * sizeof(*offset)), 0);
+	offset = mmap(NULL, 2 * sizeof(*offset), PROT_READ | PROT_WRITE,
 	    MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(offset, MAP_FAILED);
 	close(fd);
@@ -124,6 +124,29 @@ START_TEST(steps_do_not_prolong)
 }
 END_TEST
 
+/* The host sleeps three times as long as an approval waits: time stood still. */
+START_TEST(a_sleep_does_not_expire)
+{
+	uint64_t who = rig_operator(&rig, RIG_WATCHER);
+	char approval[ID_SIZE];
+	struct rig_call c;
+
+	rig_waits(&rig, user(), NULL, &plain, &c, approval);
+	offset[0] = offset[1] = 30;
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_AGENT], 1500, &(struct got){0}),
+	    0);
+	rig_state(&rig, approval, "pending");
+	rig_decides(&rig, who, DECIDE_ALLOW_ONCE, approval, 200, "allowed");
+	rig_resolved(&rig, approval, APPROVAL_ALLOWED);
+	offset[0] = offset[1] = 60;
+	rig_again(&rig, &c);
+	rig_says(&rig, &c, &plain);
+	rig_launch(&rig, &c);
+	rig_ended(&rig, &c, END_EXITED, 0, 0, "");
+	want_end(rig_finished(&rig, &c), "completed", "");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -139,6 +162,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, steps_do_not_expire);
 	tcase_add_test(tc, steps_do_not_prolong);
+	tcase_add_test(tc, a_sleep_does_not_expire);
 	suite_add_tcase(s, tc);
 	return (rig_main(s));
 }

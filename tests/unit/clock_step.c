@@ -1,7 +1,8 @@
 /*
- * Loaded before a program (LD_PRELOAD): the clock of the day goes by as many
- * seconds as the file that CLOCK_STEP names says, and may be stepped at any
- * time; the steady clock stays.
+ * Loaded before a program (LD_PRELOAD): clocks go wrong by as many seconds as
+ * the file that CLOCK_STEP names says, at any time.  It holds two numbers: of
+ * the day's clock, and of the one that counts while the host sleeps.  The
+ * steady clock stays: both forward at once is what a sleep looks like.
  */
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -14,7 +15,7 @@
 
 int	clock_gettime(clockid_t, struct timespec *);
 
-static const volatile int64_t	*offset;
+static const volatile int64_t	*offset;	/* two, or NULL */
 static int			(*real)(clockid_t, struct timespec *);
 
 static void __attribute__((__constructor__))
@@ -27,7 +28,7 @@ begin(void)
 	*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	if (path == NULL || (fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return;
-	at = mmap(NULL, sizeof(*offset), PROT_READ, MAP_SHARED, fd, 0);
+	at = mmap(NULL, 2 * sizeof(*offset), PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (at != MAP_FAILED)
 		offset = at;
@@ -40,7 +41,10 @@ clock_gettime(clockid_t clock, struct timespec *ts)
 		return (-1);
 	if (offset != NULL && (clock == CLOCK_REALTIME ||
 	    clock == CLOCK_REALTIME_COARSE))
-		ts->tv_sec += *offset;
+		ts->tv_sec += offset[0];
+	if (offset != NULL && (clock == CLOCK_BOOTTIME ||
+	    clock == CLOCK_BOOTTIME_ALARM))
+		ts->tv_sec += offset[1];
 	return (0);
 }
 
