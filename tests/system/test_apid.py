@@ -1116,8 +1116,11 @@ class Verdicts(Base):
 
     def test_the_same_call(self):
         first = self.run_call(exec_("echo", "b"))
-        self.assertEqual(self.run_call(exec_("echo", "c"),
-                                       idempotency_key=first["call"]), first)
+        again = self.run_call(exec_("echo", "c"),
+                              idempotency_key=first["call"])
+        # its transcript may have been kept since
+        del first["transcript"], again["transcript"]
+        self.assertEqual(again, first)
         # that is another principal's, or none that apid knows: policyd's say
         status, j = self.client().do("POST", "/v1/calls", dict(
             exec_("echo"), idempotency_key="c-" + "2" * 20))

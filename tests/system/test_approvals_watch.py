@@ -19,7 +19,7 @@ from terminal import HAVE_TMUX, Terminal
 
 CTL = client.CTL
 HOSTILE = "a\x1b[2J\x1b]0;t\x07\u202e\u200b\u009bb\tc"
-GUARD = 0.6     # seconds until a key counts for what was just displayed
+GUARD = 0.9     # seconds until a key counts for what was just displayed
 
 
 class Played(unittest.TestCase):
@@ -180,6 +180,7 @@ class Watch(Played):
         t.type("l")
         self.settle(t, r"^%s " % b)
         t.type("r")
+        t.see(r"^reason: _$")
         t.type("no", "Enter")
         t.see(r"^%s: rejected" % b)
         t.see(r"^> %s" % a)
@@ -202,6 +203,7 @@ class Watch(Played):
         self.assertEqual(o.decisions, [])
         # one that expires while its reason is typed
         t.type("r")
+        t.see(r"^reason: _$")
         t.type("because")
         o.end(b, "expired")
         time.sleep(0.5)
