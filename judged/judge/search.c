@@ -13,6 +13,8 @@ struct item {
 	int		 all;	/* and all that lies beneath it */
 };
 
+#define ROOT_COST	128	/* bytes of work that a root takes */
+
 static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
@@ -40,8 +42,11 @@ find_mark(const char *text, const char *mark, size_t *len)
 	return (NULL);
 }
 
-/* argv with every "{}" replaced; appended at the end if there is none. */
-static void
+/*
+ * argv with every "{}" replaced; appended at the end if there is none.  0 if
+ * there was no room for that: judged without.
+ */
+static int
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
@@ -51,12 +56,12 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 	int replaced = 0;
 
 	if (argc == 0)
-		return;
+		return (1);
 	if (!judging_afford(s->j, (argc + nitems) * sizeof(*fresh))) {
 		class_find(s, CLASS_OPAQUE, "more words are put together than "
 		    "is followed");
 		subject_argv(s, argv, argc);
-		return;
+		return (0);
 	}
 	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
 	for (i = 0; i < argc; i++) {
@@ -85,6 +90,7 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 		for (i = 0; i < nitems; i++)
 			fresh[n++] = items[i];
 	subject_argv(s, fresh, n);
+	return (1);
 }
 
 /* ---- find ---- */
@@ -206,12 +212,18 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	if (argc == 0)
 		return;
 	for (i = 0; i < f->nroots; i++) {
+		/* Each of many roots, for each of many commands: no. */
+		if (i > 0 && judging_over(s->j) &&
+		    !judging_afford(s->j, ROOT_COST))
+			return;
 		if (!f->filtered && in_list(name, deleters) &&
 		    zone_wipes(s, &f->roots[i])) {
 			class_findf(s, HARD_WIPE, "deletes all of %s",
 			    &f->roots[i]);
 			continue;
 		}
+		if (i > 0 && judging_over(s->j))
+			continue;
 		/* the root itself is found as well */
 		if (!f->filtered)
 			w = f->roots[i];
@@ -441,8 +453,9 @@ handle_xargs(const struct subject *s)
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)
-			run_with(s, s->argv + at, s->argc - at, mark,
-			    &items[i], 1);
+			if (!run_with(s, s->argv + at, s->argc - at, mark,
+			    &items[i], 1))
+				break;
 	} else if (at < s->argc)
 		run_with(s, s->argv + at, s->argc - at, mark, items, n);
 	else
@@ -525,9 +538,10 @@ handle_parallel(const struct subject *s)
 			    s->argv[i].len);
 		line = word_make(s->j, text, cmd);
 		/* The item is one word, whatever is in it ... */
-		run_with(s, s->argv + at, sep - at, any_mark,
+		if (!run_with(s, s->argv + at, sep - at, any_mark,
 		    i < s->argc ? &s->argv[i] : &(struct word){ .flags =
-		    WORD_PREFIX | (marked ? 0 : WORD_SPLITS) }, 1);
+		    WORD_PREFIX | (marked ? 0 : WORD_SPLITS) }, 1))
+			return;
 		/* ... or, with some options, text of the line. */
 		if (!marked && i < s->argc)
 			subject_code(s, DIALECT_BASH, SHELL_CHILD, line);

@@ -422,6 +422,7 @@ expand_word(struct resolver *r, const struct ast_word *word,
 {
 	struct part *braces[JUDGE_BRACES_MAX];
 	struct expansion e;
+	struct word *w;
 	size_t n, i;
 
 	if (expand_literal(r, word, out))
@@ -431,7 +432,19 @@ expand_word(struct resolver *r, const struct ast_word *word,
 		place_fields(r, word, out);
 		return;
 	}
+	/* What many words make of themselves is not followed for ever. */
+	if (r->j->braces > JUDGE_BRACES_ALL) {
+		judging_bound(r->j, "braces make more words than are judged",
+		    r->starter);
+		w = judging_alloc(r->j, sizeof(*w));
+		*w = word_unknown(WORD_SPLITS);
+		out->n = 1;
+		out->alt[0] = (struct fields){ w, 1 };
+		place_fields(r, word, out);
+		return;
+	}
 	n = brace_expand(r, word->parts, braces, JUDGE_BRACES_MAX);
+	r->j->braces += n;
 	out->n = 1;
 	out->alt[0] = (struct fields){ NULL, 0 };
 	for (i = 0; i < n; i++) {

@@ -299,6 +299,25 @@ judging_step(struct judging *j)
 	return (0);
 }
 
+int
+judging_words(struct judging *j, size_t n)
+{
+	j->words += n;
+	if (j->words <= JUDGE_WORDS_MAX)
+		return (1);
+	if (!j->over) {
+		j->over = 1;
+		judging_bound(j, "more words than are judged", NULL);
+	}
+	return (0);
+}
+
+int
+judging_over(const struct judging *j)
+{
+	return (j->over);
+}
+
 uint64_t
 judging_steps(const struct judging *j)
 {
@@ -332,7 +351,8 @@ judging_again(struct judging *j, size_t len, const struct command *c)
 		max = JUDGE_AGAIN_LEAST;
 	if (max > JUDGE_AGAIN_MAX)
 		max = JUDGE_AGAIN_MAX;
-	if (len > max || j->again > max - len) {
+	if (len > max || j->again > max - len ||
+	    j->again_over > JUDGE_AGAIN_OVER) {
 		judging_bound(j,
 		    "more text becomes code again than is judged", c);
 		return (0);

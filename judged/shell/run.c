@@ -356,7 +356,7 @@ run_function(struct resolver *r, const struct function *f,
 			    r->fixed ? r->from : f->body->from,
 			    r->fixed ? r->to : f->body->to);
 		if (n >= RECURSION_MAX || !judging_step(r->j) ||
-		    !judging_enter(r->j, r->starter))
+		    r->j->over || !judging_enter(r->j, r->starter))
 			continue;
 		f->defined->called = 1;
 		stream_none(&one);

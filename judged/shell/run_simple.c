@@ -13,6 +13,9 @@
  */
 #define COMBINATIONS_MAX	64
 
+/* Bytes of a word that count as one more. */
+#define WORD_WEIGHT		16
+
 /* One thing that varies. */
 enum vary { VARY_WORD, VARY_ASSIGN, VARY_REDIRECT, VARY_INPUT, VARY_CWD };
 
@@ -118,7 +121,7 @@ build_words(struct simple *s, struct command *c)
 	};
 	const struct fields *f;
 	struct word *v;
-	size_t i, k, d = 0, n = 0;
+	size_t i, k, d = 0, n = 0, weight = 0;
 
 	for (i = 0; i < s->nwords; i++) {
 		f = &s->words[i].alt[0];
@@ -140,12 +143,14 @@ build_words(struct simple *s, struct command *c)
 			k = s->dims[d++].at;
 		}
 		f = &s->words[i].alt[k];
-		if (f->n > 0)
-			memcpy(v + n, f->v, f->n * sizeof(*v));
-		n += f->n;
+		for (k = 0; k < f->n; k++) {
+			weight += 1 + f->v[k].len / WORD_WEIGHT;
+			v[n++] = f->v[k];
+		}
 	}
 	c->argv = v;
 	c->argc = n;
+	(void)judging_words(s->r->j, weight);
 }
 
 static void
@@ -470,7 +475,7 @@ run_combination(struct simple *s, struct changes *changes, int first,
 	struct stream own;
 	size_t mark = scope_mark(r->scope);
 
-	if (!judging_step(r->j) && !first)
+	if ((!judging_step(r->j) || r->j->over) && !first)
 		return;
 	run_one(s, &own);
 	add_output(r, out, &own, first);
@@ -601,6 +606,8 @@ run_simple(struct resolver *r, const struct node *n, struct stream *out)
 	stream_none(out);
 	if (n->truth_only)
 		return;
+	if (r->j->over && r->fixed)
+		r->j->again_over++;
 	here = command_here(r, n->from, n->to);
 	if (!r->fixed)
 		r->starter = here;
