@@ -17,9 +17,12 @@ judged_libjudged_a_SOURCES = \
 	judged/tool.c judged/tool.h \
 	judged/report.c judged/report.h \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
+	judged/judge/client.c \
 	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
-	judged/judge/files.c judged/judge/git.c judged/judge/judge_int.h \
+	judged/judge/files.c judged/judge/git.c judged/judge/host.c \
+	judged/judge/judge_int.h judged/judge/listing.c \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/parallel.c \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subject.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
@@ -81,6 +84,7 @@ judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
 		done
 	$(AM_V_at)echo done > $@
 
+EXTRA_DIST += tests/data/judge-cases.tsv
 check_PROGRAMS += tests/unit/schema_suite
 tests_unit_schema_suite_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/judged \
 	$(JANSSON_CFLAGS)
@@ -90,7 +94,12 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_env tests/unit/check_redact \
 	tests/unit/check_runblock tests/unit/check_schema \
 	tests/unit/check_judged_tool tests/unit/check_judged_judge \
-	tests/unit/check_judged_proc tests/unit/check_judge_meta
+	tests/unit/check_judged_proc tests/unit/check_judge_meta \
+	tests/unit/check_judge_cases
+tests_unit_check_judge_cases_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTEST_SRCDIR='"$(abs_top_srcdir)"' \
+	-iquote $(top_srcdir)/judged $(CHECK_CFLAGS)
+tests_unit_check_judge_cases_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judge_meta_CPPFLAGS = $(AM_CPPFLAGS) \
 	-iquote $(top_srcdir)/judged $(CHECK_CFLAGS)
 tests_unit_check_judge_meta_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)

@@ -95,14 +95,13 @@ handle_tar(const struct subject *s)
 		}
 		skip = next;
 	}
-	if (s->argc > 1 && s->argv[1].text == NULL &&
-	    (s->argv[1].flags & WORD_SPLITS) != 0)
-		class_find(s, CLASS_OPAQUE, "tar may be told to execute a "
-		    "command");
 	opt_begin(&o, s, skip, &tar_spec);
 	while (opt_next(&o, &opt))
 		if (opt.kind != OPT_OPERAND)
 			tar_option(s, &t, &opt);
+	if (o.uncertain)
+		class_find(s, CLASS_OPAQUE, "tar may be told to execute a "
+		    "command");
 	if (t.lists && !t.extracts) {
 		class_find(s, CLASS_READ, "lists an archive");
 	} else if (t.extracts) {
@@ -121,6 +120,49 @@ handle_tar(const struct subject *s)
 		class_find(s, CLASS_READ, "packs an archive to its output");
 }
 
+/* Lists, tests, or puts out what it reads. */
+static int
+archive_shows(const struct subject *s)
+{
+	static const struct {
+		const char	*name;
+		const char	*letters;
+		const char	*verbs;
+	} shows[] = {
+		{ "gzip", "ctl", "" }, { "gunzip", "ctl", "" },
+		{ "bzip2", "ct", "" }, { "bunzip2", "ct", "" },
+		{ "xz", "ctl", "" }, { "unxz", "ctl", "" },
+		{ "zstd", "ctl", "" }, { "unzip", "lvtpZc", "" },
+		{ "zip", "", "" }, { "7z", "", "lt" }, { "7za", "", "lt" },
+		{ "7zr", "", "lt" }, { "rar", "", "lvtp" },
+		{ "unrar", "", "lvtp" }
+	};
+	static const char *const longs[] = { "stdout", "to-stdout", "test",
+		"list", NULL };
+	struct optscan o;
+	struct opt opt;
+	size_t i;
+
+	for (i = 0; strcmp(shows[i].name, s->name) != 0; i++)
+		continue;
+	if (s->argc > 1 && word_start(&s->argv[1])[0] != '\0' &&
+	    strchr(shows[i].verbs, word_start(&s->argv[1])[0]) != NULL &&
+	    strchr(" bt", word_start(&s->argv[1])[1]) != NULL)
+		return (1);
+	if (shows[i].letters[0] == '\0')
+		return (0);
+	opt_begin(&o, s, 1, NULL);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_SHORT && strchr(shows[i].letters,
+		    opt.letter) != NULL)
+			return (1);
+		if (opt.kind == OPT_LONG && in_list(opt.name, longs))
+			return (1);
+	}
+	/* a filter */
+	return (s->name[0] != 'u' && opt_operand(s, 1, NULL, 0) == NULL);
+}
+
 /* gzip, zip, unzip, 7z, ...: files of the workspace change. */
 void
 handle_archive(const struct subject *s)
@@ -130,6 +172,10 @@ handle_archive(const struct subject *s)
 	struct opt opt;
 	enum zone z;
 
+	if (archive_shows(s)) {
+		class_find(s, CLASS_READ, "shows what is packed");
+		return;
+	}
 	class_find(s, CLASS_MUTATE, "packs or unpacks files");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
@@ -146,9 +192,13 @@ handle_archive(const struct subject *s)
 	if (strcmp(s->name, "zip") == 0) {
 		for (size_t i = 1; i + 1 < s->argc; i++)
 			if (strcmp(word_start(&s->argv[i]), "-TT") == 0 ||
-			    strncmp(word_start(&s->argv[i]),
-			    "--unzip-command", 15) == 0)
+			    strcmp(word_start(&s->argv[i]),
+			    "--unzip-command") == 0)
 				subject_hidden_code(s, &s->argv[i + 1]);
+			else if (strncmp(word_start(&s->argv[i]),
+			    "--unzip-command=", 16) == 0)
+				subject_hidden_code(s, word_rest(s->j,
+				    &s->argv[i], 16));
 	}
 }
 
@@ -172,8 +222,12 @@ static const struct code_row {
 	    "files0-from parallel" },
 	{ "less", 0, NULL, "oOpPtTxbkjyz", NULL },
 	{ "pdflatex", 0, "shell-escape", NULL, NULL },
-	{ "gdb", 'e', "eval-command", "exiIcpds", "eval-command ex command "
-	    "init-eval-command" },
+	{ "gdb", 'e', "eval-command", "exiIcpds", "eval-command ex iex "
+	    "command x init-eval-command cd d pid p core c exec e symbols s "
+	    "se tty args!" },
+	{ "lldb", 'o', "one-line", "oOskKSfcnpwa", "one-line "
+	    "one-line-before-file source source-before-file file core "
+	    "attach-name attach-pid arch" },
 	{ "ssh-keygen", 'D', NULL, "bCDfmNOPrRtTVYwz", NULL },
 	{ "mysql", 'e', NULL, "ehuPD", NULL },
 	{ "cpio", 0, "rsh-command", "FHCEIORM", "rsh-command file" },
@@ -189,15 +243,34 @@ handle_code_options(const struct subject *s)
 	struct optscan o;
 	struct opt opt;
 	const char *p;
+	int operands = 0;
 
 	while (strcmp(row->program, s->name) != 0)
 		row++;
 	spec.shorts = row->shorts;
 	spec.longs = row->longs;
 	spec.flags = strcmp(s->name, "gdb") == 0 ? OPT_ONE_DASH : 0;
-	class_find(s, CLASS_READ, "reads and shows");
+	class_find(s, strcmp(s->name, "split") == 0 ? CLASS_MUTATE :
+	    CLASS_READ, "reads and shows");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
+		/* gdb --args PROGRAM ..., lldb -- PROGRAM ... */
+		if ((row->name != NULL && opt.kind == OPT_LONG &&
+		    strcmp(s->name, "gdb") == 0 &&
+		    strcmp(opt.name, "args") == 0) ||
+		    (opt.kind == OPT_OPERAND && opt.at > 1 &&
+		    strcmp(s->name, "lldb") == 0 &&
+		    word_is(&s->argv[opt.at - 1], "--"))) {
+			size_t at = opt.kind == OPT_OPERAND ? opt.at : o.next;
+
+			if (at < s->argc)
+				subject_argv(s, s->argv + at, s->argc - at);
+			return;
+		}
+		/* split FILE PREFIX */
+		if (opt.kind == OPT_OPERAND && strcmp(s->name, "split") == 0 &&
+		    operands++ == 1)
+			zone_write(s, opt.word, CLASS_MUTATE, "writes parts");
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
 			continue;
 		if (strcmp(s->name, "sort") == 0 && opt_is(&opt, 'o',
@@ -206,8 +279,13 @@ handle_code_options(const struct subject *s)
 			    "writes what it sorts");
 			continue;
 		}
-		if (strcmp(s->name, "gdb") == 0) {
+		if (strcmp(s->name, "gdb") == 0 ||
+		    strcmp(s->name, "lldb") == 0) {
 			p = word_start(opt.value);
+			if (strncmp(p, "platform ", 9) == 0) {
+				opt.value = word_rest(s->j, opt.value, 9);
+				p += 9;
+			}
 			if (strncmp(p, "shell ", 6) == 0)
 				subject_hidden_code(s, word_rest(s->j,
 				    opt.value, 6));
@@ -230,4 +308,8 @@ handle_code_options(const struct subject *s)
 		    strlen(opt.name) > 1 && opt_is(&opt, 0, row->name)))
 			subject_hidden_code(s, opt.value);
 	}
+	if (o.uncertain && (strcmp(s->name, "sort") == 0 ||
+	    strcmp(s->name, "rg") == 0))
+		class_findf(s, CLASS_OPAQUE, "%s may be told to execute a "
+		    "command", &s->argv[0]);
 }

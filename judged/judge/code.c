@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "judge_int.h"
 #include "options.h"
@@ -141,7 +142,13 @@ static const char *const exec_calls[] = {
 	"commands.getoutput", "pty.spawn", "Popen", "check_output",
 	"check_call", "system", "exec", "execSync", "execFile",
 	"execFileSync", "spawnSync", "spawn", "popen", "shell_exec",
-	"passthru", "proc_open", "qx", "open", "IO.popen", "Open3.capture2",
+	"passthru", "proc_open", "qx", "open", "IO.popen", "os.execute",
+	"execute", "shell-command", "call-process", "start-process",
+	"call-process-shell-command", "shell-command-to-string", "posix_spawn",
+	"pcntl_exec", "create_subprocess_shell", "create_subprocess_exec",
+	"execvp", "execv", "execl", "execlp", "exec_command", "getoutput",
+	"getstatusoutput", "Process.spawn", "Kernel.system", "Command.new",
+	"sh", "execa", "execaSync", "ProcessBuilder", "doShellScript", "Open3.capture2",
 	"Open3.capture2e", "Open3.capture3", "Deno.run", "Bun.spawn", "run",
 	NULL
 };
@@ -149,13 +156,51 @@ static const char *const delete_calls[] = {
 	"shutil.rmtree", "rmtree", "rm_rf", "rm_r", "remove_tree",
 	"FileUtils.rm_rf", "FileUtils.rm_r", "FileUtils.remove_dir",
 	"remove_entry_secure", "rmSync", "rmdirSync", "removeSync", "rimraf",
+	"fs.rm", "fs.rmdir", "promises.rm", "rm_rf!", "remove_entry",
+	"rmtree_p", "delete-directory", "os.RemoveAll", "remove_dir_all",
 	NULL
 };
 
 static int
-is_word(char c)
+is_word(const struct subject *s, char c)
 {
-	return (isalnum((unsigned char)c) || c == '_' || c == '.');
+	/* a name of Lisp holds "-" */
+	return (isalnum((unsigned char)c) || c == '_' || c == '.' ||
+	    (c == '-' && (strcmp(s->name, "emacs") == 0 ||
+	    strcmp(s->name, "guile") == 0)));
+}
+
+/*
+ * Loops without an end whose body begins with a fork, blanks taken out.
+ */
+static int
+forks_forever(struct judging *j, const char *code, size_t len)
+{
+	static const char *const heads[] = { "whileTrue:", "while1:",
+		"while(1)", "while(true)", "while(True):", "for(;;)", "loop",
+		"loopdo", "whiletruedo", "whiletrue", "while1", NULL };
+	static const char *const forks[] = { "fork", "os.fork(", "{fork",
+		"{os.fork(", "Process.fork", "{pcntl_fork(", "pcntl_fork(",
+		"posix.fork(", "{posix.fork(", NULL };
+	char *text = judging_alloc(j, len + 1);
+	const char *p, *at;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < len; i++)
+		if (strchr(" \t\n;", code[i]) == NULL || code[i] == '\0')
+			text[n++] = code[i];
+	if (strstr(text, "forkwhilefork") != NULL ||
+	    strstr(text, "forkwhile1") != NULL ||
+	    strstr(text, "fork()while1") != NULL ||
+	    strstr(text, "forkwhiletrue") != NULL)
+		return (1);
+	for (i = 0; heads[i] != NULL; i++)
+		for (p = text; (at = strstr(p, heads[i])) != NULL; p = at + 1)
+			for (k = 0; forks[k] != NULL; k++)
+				if (strncmp(at + strlen(heads[i]), forks[k],
+				    strlen(forks[k])) == 0)
+					return (1);
+	return (0);
 }
 
 /*
@@ -252,12 +297,16 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 	const char *p = code, *end = code + len, *name, *next;
 	char *joined, *text, *called, *rm;
 	size_t n, room;
-	int forks = 0, unclosed = 0;
+	int unclosed = 0;
 
 	if (!subject_affords(s, len))
 		return;
 	room = len + 16;
 	joined = judging_alloc(s->j, room);
+	if (forks_forever(s->j, code, len)) {
+		class_find(s, HARD_FORKBOMB, "forks for ever");
+		return;
+	}
 	while (p < end) {
 		/* `...` of perl, ruby, php */
 		if (*p == '`' && strcmp(s->name, "node") != 0 &&
@@ -271,28 +320,16 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 			p = next;
 			continue;
 		}
-		if (!is_word(*p)) {
+		if (!is_word(s, *p)) {
 			p++;
 			continue;
 		}
-		for (name = p; p < end && is_word(*p); p++)
+		for (name = p; p < end && is_word(s, *p); p++)
 			continue;
 		n = (size_t)(p - name);
 		called = judging_strndup(s->j, name, n);
-		if (strcmp(called, "fork") == 0 || strcmp(called, "os.fork") ==
-		    0)
-			forks++;
 		while (p < end && (*p == ' ' || *p == '\t'))
 			p++;
-		if (strcmp(called, "while") == 0 && forks > 0)
-			forks += 100;
-		if (strcmp(called, "fork") == 0 && p < end && forks == 1 &&
-		    strncmp(p, "while fork", 10) == 0)
-			forks += 100;
-		if (forks > 100) {
-			class_find(s, HARD_FORKBOMB, "forks for ever");
-			return;
-		}
 		if (p >= end)
 			break;
 		if (*p == '(')
@@ -335,7 +372,7 @@ struct interpreter {
 static const struct interpreter interpreters[] = {
 	{ "python", "c", "cmWXQ", "check-hash-based-pycs", "m" },
 	{ "pypy", "c", "cmWXQ", NULL, "m" },
-	{ "perl", "eE", "eEIlxFimMdDCV", NULL, NULL },
+	{ "perl", "eE", "eEIFmM", NULL, NULL },
 	{ "ruby", "e", "eIrCEFKxTW", "encoding", NULL },
 	{ "node", "ep", "eprC", "eval print require import conditions "
 	    "input-type", NULL },
@@ -349,7 +386,9 @@ static const struct interpreter interpreters[] = {
 	{ "osascript", "e", "el", NULL, NULL },
 	{ "guile", "c", "ceslL", NULL, NULL },
 	{ "groovy", "e", "e", NULL, NULL },
-	{ "jshell", "", "", NULL, NULL }
+	{ "jshell", "", "", NULL, NULL },
+	{ "emacs", "", "fluLqT", "eval execute load file funcall user "
+	    "directory script", NULL }
 };
 
 static const struct interpreter *
@@ -423,6 +462,47 @@ run_module(const struct subject *s, const struct word *module, size_t next)
 	subject_argv(s, argv, n);
 }
 
+static int
+is_url(const char *text)
+{
+	static const char *const kinds[] = { "http://", "https://", "npm:",
+		"jsr:", "ftp://", NULL };
+	size_t i;
+
+	for (i = 0; kinds[i] != NULL; i++)
+		if (strncasecmp(text, kinds[i], strlen(kinds[i])) == 0)
+			return (1);
+	return (0);
+}
+
+/* perl -i, ruby -i: its operands are changed in place. */
+static void
+edits_in_place(const struct subject *s, const struct optspec *spec)
+{
+	struct optscan o;
+	struct opt opt;
+	int in_place = 0, code = 0;
+
+	opt_begin(&o, s, 1, spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND) {
+			if (in_place && code)
+				zone_write(s, opt.word, CLASS_MUTATE,
+				    "changes files");
+			continue;
+		}
+		/* -i.bak: the rest of the word is a suffix */
+		if (opt.letter == 'i') {
+			in_place = 1;
+			if (opt.value == NULL)
+				o.cluster = 0;
+			else if (opt.at + 1 < o.next)
+				o.next--;
+		}
+		code |= opt.letter == 'e' || opt.letter == 'E';
+	}
+}
+
 void
 handle_interpreter(const struct subject *s)
 {
@@ -434,6 +514,13 @@ handle_interpreter(const struct subject *s)
 	int code = 0;
 
 	class_findf(s, CLASS_READ, "%s runs code", &s->argv[0]);
+	if (strncmp(s->name, "perl", 4) == 0 ||
+	    strncmp(s->name, "ruby", 4) == 0) {
+		/* -i may have a suffix, never a value */
+		struct optspec flags = { "eEIlFmMrCKxTW", NULL, 0 };
+
+		edits_in_place(s, &flags);
+	}
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND) {
@@ -441,6 +528,9 @@ handle_interpreter(const struct subject *s)
 				return;
 			if (strcmp(word_start(opt.word), "-") == 0)
 				break;
+			if (is_url(word_start(opt.word)))
+				class_findf(s, CLASS_REMOTE, "%s runs code "
+				    "from the network", &s->argv[0]);
 			shell_file_get(s->j, s->c, opt.word, &content);
 			interpret(s, &content);
 			if (content.kind == CONTENT_INHERITED &&
@@ -452,6 +542,7 @@ handle_interpreter(const struct subject *s)
 		if (opt.value != NULL && ((opt.letter != 0 &&
 		    strchr(in->code, opt.letter) != NULL) ||
 		    (opt.kind == OPT_LONG && (opt_is(&opt, 0, "eval") ||
+		    opt_is(&opt, 0, "execute") ||
 		    opt_is(&opt, 0, "print") || opt_is(&opt, 0, "run"))))) {
 			interpret_word(s, opt.value);
 			code = 1;
@@ -477,9 +568,21 @@ handle_interpreter(const struct subject *s)
 
 /* ---- make ---- */
 
+static void
+make_rules(const struct subject *s, const struct content *content)
+{
+	if (content->kind == CONTENT_NETWORK)
+		class_find(s, CLASS_REMOTE, "make runs rules from the "
+		    "network");
+	else if (content->kind == CONTENT_TEXT)
+		makefile_text(s, content->text, content->len);
+}
+
 void
 handle_make(const struct subject *s)
 {
+	static const char *const files[] = { "GNUmakefile", "makefile",
+		"Makefile" };
 	static const struct optspec spec = { "fCIjloWE", "file makefile "
 	    "directory include-dir jobs load-average old-file assume-old "
 	    "what-if new-file assume-new eval output-sync", 0 };
@@ -487,27 +590,37 @@ handle_make(const struct subject *s)
 	struct opt opt;
 	const char *text;
 	struct content content;
+	int named = 0;
+	size_t i;
 
 	class_find(s, CLASS_READ, "runs the workspace's own rules");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
-			if (opt.value != NULL && (opt_is(&opt, 'E', "eval")))
+			if (opt.value != NULL && (opt_is(&opt, 'E',
+			    "eval"))) {
 				class_find(s, CLASS_OPAQUE, "make is given "
 				    "rules as text");
+				makefile_text(s, word_start(opt.value),
+				    strlen(word_start(opt.value)));
+			}
 			if (opt.value != NULL && opt_is(&opt, 'f', "file")) {
 				shell_file_get(s->j, s->c, opt.value,
 				    &content);
-				if (content.kind == CONTENT_NETWORK ||
-				    (strcmp(word_start(opt.value), "-") == 0 &&
-				    s->c->input.kind == CONTENT_NETWORK))
-					class_find(s, CLASS_REMOTE, "make runs "
-					    "rules from the network");
+				if (word_is(opt.value, "-"))
+					content = s->c->input;
+				make_rules(s, &content);
+				named = 1;
 			}
 			continue;
 		}
 		text = word_start(opt.word);
 		if (strncmp(text, "SHELL=", 6) == 0)
 			subject_hidden_code(s, word_rest(s->j, opt.word, 6));
+	}
+	for (i = 0; !named && i < 3; i++) {
+		shell_file_get(s->j, s->c, word_make(s->j, files[i], NULL),
+		    &content);
+		make_rules(s, &content);
 	}
 }

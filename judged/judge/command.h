@@ -31,6 +31,8 @@ struct judging;
  *	WORD_NETWORK		some of it came from the network
  *	WORD_WORKSPACE		unknown, but names of files that a pattern
  *				without "/" in front matched: stays in cwd
+ *	WORD_FOUND		unknown, but what a search found by more than
+ *				its type: not all that there is
  *
  * from and to are the bytes of the outermost text that it stands for.
  */
@@ -41,6 +43,7 @@ struct judging;
 #define WORD_QUOTED	0x10
 #define WORD_NETWORK	0x20
 #define WORD_WORKSPACE	0x40
+#define WORD_FOUND	0x80
 
 struct word {
 	const char	*text;		/* NUL-terminated, or NULL */
@@ -68,7 +71,11 @@ struct content {
 	const char		*text;	/* may hold NUL bytes */
 	size_t			 len;
 	const char		*path;	/* of the file it is of, or NULL */
+	unsigned		 names;	/* NAMES_*: its lines name files */
 };
+#define NAMES_ALL	0x01	/* those of text, and all that lies below them */
+#define NAMES_FOUND	0x02	/* what a search found by more than its type */
+#define NAMES_INSIDE	0x04	/* all of them in home, a workspace or /tmp */
 
 /* After the words of a redirect; here-documents are in the input instead. */
 enum redirect_op {

@@ -169,9 +169,12 @@ static void
 check_rename(const struct subject *s, const struct word *from)
 {
 	const char *text = word_static(from), *name;
+	const char *slash = text == NULL ? NULL : strrchr(text, '/');
 	size_t i;
 
-	if (text == NULL || strchr(text, '/') == NULL)
+	/* of a directory of programs: /bin, /usr/sbin */
+	if (slash == NULL || slash - text < 3 ||
+	    strncmp(slash - 3, "bin", 3) != 0)
 		return;
 	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
 		if (strcmp(base_name(text), name) == 0) {
@@ -219,12 +222,18 @@ void
 handle_mv(const struct subject *s)
 {
 	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
 	size_t n, i;
 	enum zone z;
 
 	list = operand_list(s, &n);
 	if (target == NULL && n > 1)
 		target = list[--n];
+	if (target != NULL && n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
 	class_find(s, CLASS_MUTATE, "moves files");
 	for (i = 0; i < n; i++) {
 		check_rename(s, list[i]);
@@ -272,8 +281,12 @@ handle_truncate(const struct subject *s)
 void
 handle_mode(const struct subject *s)
 {
-	static const struct optspec spec = { "nmxMXpv", "reference from "
-	    "modify set remove", 0 };
+	static const struct optspec acl = { "nmxMX", "modify set remove "
+	    "modify-file set-file remove-file restore", 0 };
+	static const struct optspec attributes = { "pv", NULL, 0 };
+	static const struct optspec modes = { NULL, "reference from", 0 };
+	const struct optspec spec = strcmp(s->name, "setfacl") == 0 ? acl :
+	    strcmp(s->name, "chattr") == 0 ? attributes : modes;
 	int recursive = opt_has(s, 1, &spec, 'R', "recursive");
 	int owner = strcmp(s->name, "chmod") != 0 &&
 	    strcmp(s->name, "setfacl") != 0;
@@ -290,9 +303,10 @@ handle_mode(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
 			/* chmod -x: a mode, no option */
-			if (first && strcmp(s->name, "chmod") == 0 &&
-			    opt.kind == OPT_SHORT &&
-			    strchr("rwxXst", opt.letter) != NULL)
+			if (first && opt.kind == OPT_SHORT &&
+			    strchr(strcmp(s->name, "chmod") == 0 ? "rwxXst" :
+			    strcmp(s->name, "chattr") == 0 ?
+			    "aAcCdDeFijmPsStTux" : "", opt.letter) != NULL)
 				first = 0;
 			continue;
 		}
@@ -339,6 +353,80 @@ handle_dd(const struct subject *s)
 		class_find(s, CLASS_READ, "copies to its output");
 	else
 		zone_write(s, out, CLASS_LOSE, "overwrites a file");
+}
+
+/* ---- patch, keys ---- */
+
+/* patch FILE, -o FILE, -d DIRECTORY; else what the patch names, from here. */
+void
+handle_patch(const struct subject *s)
+{
+	static const struct optspec spec = { "BDFVYdgioprz", "prefix ifdef "
+	    "fuzz version-control basename-prefix directory get input output "
+	    "strip reject-file suffix quoting-style read-only", 0 };
+	struct optscan o;
+	struct opt opt;
+	int operands = 0;
+
+	class_find(s, CLASS_MUTATE, "changes files");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_OPERAND ? operands++ == 0 :
+		    opt.value != NULL && (opt_is(&opt, 'o', "output") ||
+		    opt_is(&opt, 'd', "directory")))
+			zone_write(s, opt.kind == OPT_OPERAND ? opt.word :
+			    opt.value, CLASS_MUTATE, "changes files");
+	}
+}
+
+/* ssh-keygen writes keys, most often to ~/.ssh. */
+void
+handle_keygen(const struct subject *s)
+{
+	static const struct optspec spec = { "abCDEfFIJKmMnNOPRrsStTVwWYZz",
+	    NULL, 0 };
+	const struct word *file = NULL;
+	struct optscan o;
+	struct opt opt;
+	int shows = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt_is(&opt, 'f', NULL))
+			file = opt.value;
+		else if (opt.kind == OPT_SHORT && opt.letter != 0 &&
+		    strchr("lyFBHQ", opt.letter) != NULL)
+			shows = 1;
+	}
+	if (shows)
+		class_find(s, CLASS_READ, "shows keys");
+	else if (file == NULL)
+		class_find(s, CLASS_ELEVATED, "writes keys to ~/.ssh");
+	else
+		zone_write(s, file, CLASS_MUTATE, "writes a key");
+}
+
+/* openssl: connections, and files that -out names. */
+void
+handle_openssl(const struct subject *s)
+{
+	static const struct optspec spec = { NULL, "out outform! keyout "
+	    "CAcreateserial! in inform! inkey key", OPT_ONE_DASH };
+	static const char *const connects[] = { "s_client", "s_server",
+		"s_time", "ocsp", "cmp", NULL };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_READ, "works on keys and digests");
+	if (s->argc > 1 && in_list(word_start(&s->argv[1]), connects))
+		handle_net_write(s);
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.kind == OPT_LONG && opt.value != NULL &&
+		    (strcmp(opt.name, "out") == 0 ||
+		    strcmp(opt.name, "keyout") == 0))
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "writes a file");
 }
 
 /* ---- rsync ---- */

@@ -254,6 +254,22 @@ net_read(const struct git *g, const char *rule)
 	class_find(g->s, CLASS_NET_READ, rule);
 }
 
+/* A directory that is made or filled: outside it is more than a change. */
+static void
+elsewhere(const struct git *g, const struct word *directory)
+{
+	struct subject there = *g->s;
+	struct command c = *g->s->c, *kept;
+
+	c.cwd = g->cwd;
+	kept = judging_alloc(g->s->j, sizeof(*kept));
+	*kept = c;
+	there.c = kept;
+	if (zone_of(&there, directory) > ZONE_UNKNOWN)
+		zone_write(&there, directory, CLASS_MUTATE, "makes a "
+		    "repository");
+}
+
 /* clone, fetch, pull, ls-remote: options and addresses that execute. */
 static void
 git_fetch(const struct git *g)
@@ -264,11 +280,14 @@ git_fetch(const struct git *g)
 	const char *text;
 	struct optscan o;
 	struct opt opt;
+	int operands = 0;
 
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND) {
 			text = word_start(opt.word);
+			if (operands++ == 1 && strcmp(g->name, "clone") == 0)
+				elsewhere(g, opt.word);
 			if (strncmp(text, "ext::", 5) == 0)
 				subject_hidden_code(g->s, word_rest(g->s->j,
 				    opt.word, 5));
@@ -290,6 +309,24 @@ git_fetch(const struct git *g)
 static void
 git_push(const struct git *g)
 {
+	static const struct optspec spec = { "o", "receive-pack exec repo "
+	    "push-option sendmail-cmd to-cmd cc-cmd header-cmd "
+	    "smtp-server! to cc bcc from subject", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, &g->sub, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind == OPT_LONG && opt.value != NULL &&
+		    (opt_is(&opt, 0, "receive-pack") ||
+		    strcmp(opt.name, "exec") == 0 ||
+		    ends_with(opt.name, "-cmd")))
+			subject_hidden_code(g->s, opt.value);
+		if (opt.kind == OPT_OPERAND && strncmp(word_start(opt.word),
+		    "ext::", 5) == 0)
+			subject_hidden_code(g->s, word_rest(g->s->j, opt.word,
+			    5));
+	}
 	class_find(g->s, CLASS_NET_WRITE, "writes to another repository");
 }
 
@@ -425,8 +462,25 @@ git_remote(const struct git *g)
 }
 
 static void
+git_init(const struct git *g)
+{
+	static const struct optspec spec = { "b", "template separate-git-dir "
+	    "object-format initial-branch shared! bare!", 0 };
+	const struct word *to = opt_operand(&g->sub, 1, &spec, 0);
+
+	class_find(g->s, CLASS_MUTATE, "makes a repository");
+	if (to != NULL)
+		elsewhere(g, to);
+}
+
+static void
 git_worktree(const struct git *g)
 {
+	static const struct optspec spec = { "bB", "reason", 0 };
+	const struct word *to = opt_operand(&g->sub, 1, &spec, 1);
+
+	if (to != NULL && has_word(g, "add"))
+		elsewhere(g, to);
 	if (has_word(g, "remove"))
 		destroy_if(g, has(g, 'f', "force"), CLASS_MUTATE,
 		    "deletes a working tree with its changes");
@@ -486,6 +540,12 @@ git_show(const struct git *g)
 	struct opt opt;
 
 	class_find(g->s, CLASS_READ, "shows a repository");
+	/* files of the repository, named from here */
+	if (strcmp(g->name, "ls-files") == 0 || has(g, 0, "name-only") ||
+	    (strcmp(g->name, "grep") == 0 && has(g, 'l', "name-only"))) {
+		g->s->out->output.kind = CONTENT_UNKNOWN;
+		g->s->out->output.names = NAMES_INSIDE;
+	}
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
@@ -514,6 +574,27 @@ static void
 git_mutate(const struct git *g)
 {
 	class_find(g->s, CLASS_MUTATE, "changes a repository");
+	if (g->s->c->cwd != NULL)
+		elsewhere(g, word_make(g->s->j, ".", &g->s->argv[0]));
+}
+
+/* format-patch, bundle: files, where they are named or here. */
+static void
+git_write(const struct git *g)
+{
+	static const struct optspec spec = { "o", "output-directory "
+	    "start-number", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(g->s, has(g, 0, "stdout") ? CLASS_READ : CLASS_MUTATE,
+	    "writes commits to files");
+	opt_begin(&o, &g->sub, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.value != NULL && opt_is(&opt, 'o',
+		    "output-directory"))
+			zone_write(g->s, opt.value, CLASS_MUTATE,
+			    "writes commits to files");
 }
 
 static void
@@ -550,8 +631,9 @@ static const struct git_row {
 	{ "commit-tree", git_mutate }, { "config", git_config },
 	{ "daemon", git_push }, { "fast-import", git_mutate },
 	{ "fetch", git_fetch }, { "fetch-pack", git_fetch },
+	{ "format-patch", git_write }, { "bundle", git_write },
 	{ "filter-branch", git_filter }, { "filter-repo", git_filter },
-	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_mutate },
+	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_init },
 	{ "imap-send", git_push }, { "instaweb", git_push },
 	{ "lfs", git_fetch },
 	{ "ls-remote", git_fetch }, { "maintenance", git_mutate },
@@ -591,6 +673,9 @@ handle_git(const struct subject *s)
 			break;
 		if (opt.value != NULL && opt_is(&opt, 'c', NULL))
 			git_config_option(s, opt.value);
+		if (opt.value != NULL && opt_is(&opt, 'C', NULL))
+			g.cwd = word_static(opt.value) == NULL ? NULL :
+			    shell_path(s->j, g.cwd, opt.value->text);
 		if (opt.value != NULL && opt.kind == OPT_LONG &&
 		    strcmp(opt.name, "exec-path") == 0)
 			class_find(s, CLASS_OPAQUE, "git would execute what "
@@ -608,6 +693,18 @@ handle_git(const struct subject *s)
 		class_findf(s, CLASS_OPAQUE, "what git is to do is not known: "
 		    "%s", opt.word);
 		return;
+	}
+	/* what it changes lies where -C says */
+	if (g.cwd != s->c->cwd) {
+		struct command *there = judging_alloc(s->j, sizeof(*there));
+		struct subject *at = judging_alloc(s->j, sizeof(*at));
+
+		*there = *s->c;
+		there->cwd = g.cwd;
+		*at = *s;
+		at->c = there;
+		g.s = at;
+		g.sub.c = there;
 	}
 	/* exec-path is given with "=" alone */
 	for (i = 0; i < sizeof(git_rows) / sizeof(git_rows[0]); i++) {

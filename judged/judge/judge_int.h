@@ -26,8 +26,34 @@ handler	handle_curl, handle_wget, handle_scp, handle_ssh, handle_nc,
 handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
+handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
+	handle_openssl, handle_keygen, handle_patch;
 handler	handle_tar, handle_archive, handle_code_options;
-handler	handle_at, handle_kill, handle_sudo_tool, handle_lister;
+handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
+
+/* Escapes to a shell in what a client of its own language is given. */
+int	client_escapes(const struct subject *);
+/* What a makefile runs, as far as it is certain. */
+void	makefile_text(const struct subject *, const char *, size_t);
+/* An ex command: of an editor's option or input. */
+void	ex_command(const struct subject *, const struct word *);
+
+/*
+ * Judges argv with every mark replaced by the first item, or with all of them
+ * behind it where no mark stands.  any_mark: all that parallel replaces.  0 if
+ * there was no room for that: judged without.
+ */
+int	run_with(const struct subject *, const struct word *argv, size_t argc,
+	    const char *mark, const struct word *items, size_t nitems);
+extern const char any_mark[];
+
+/* What of its output is known where a program lists files. */
+void	listing_output(const struct subject *);
+/* 1 if the word names a file of home, a workspace or /tmp. */
+int	listing_inside(const struct subject *, const struct word *);
+
+/* 1 if handle_lister knows the program. */
+int	is_lister(const char *name);
 
 /*
  * Wrappers: 1 if the program is one and was judged.  A command that it starts
@@ -53,6 +79,12 @@ int	wrapper_use(size_t row, struct wrapper_use *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
+
+/*
+ * 1 if the word there is a program of the hard denies; if what follows it
+ * would be denied, that is found.
+ */
+int	dangerous_tail(const struct subject *, size_t at);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);

@@ -72,6 +72,25 @@ url_name(const struct subject *s, const struct word *url)
 	    judging_strndup(s->j, p, n), url));
 }
 
+/* The file in the directory that an option names, if it names one. */
+static const struct word *
+in_directory(const struct subject *s, const struct word *directory,
+    const struct word *file)
+{
+	const char *dir = word_static(directory), *name = word_static(file);
+	char *path;
+	size_t n;
+
+	if (dir == NULL || name == NULL)
+		return (directory == NULL ? file : directory);
+	n = strlen(dir);
+	path = judging_alloc(s->j, n + strlen(name) + 2);
+	memcpy(path, dir, n);
+	path[n] = '/';
+	memcpy(path + n + 1, name, strlen(name));
+	return (word_make(s->j, path, file));
+}
+
 /* ---- curl ---- */
 
 static const struct optspec curl_spec = { "XdFTouHAebcKmyYzrxUEPQtwCD",
@@ -140,6 +159,7 @@ curl_option(const struct subject *s, const struct opt *opt)
 void
 handle_curl(const struct subject *s)
 {
+	const struct word *directory = NULL;
 	int writes = 0, named = 0, any = 0;
 	struct optscan o;
 	struct opt opt;
@@ -155,12 +175,16 @@ handle_curl(const struct subject *s)
 		if (opt_is(&opt, 'O', "remote-name") || (opt.kind == OPT_LONG &&
 		    strcmp(opt.name, "remote-name-all") == 0))
 			named = 1;
+		if (opt.kind == OPT_LONG && strcmp(opt.name, "output-dir") ==
+		    0)
+			directory = opt.value;
 		writes |= curl_option(s, &opt);
 	}
 	opt_begin(&o, s, 1, &curl_spec);
 	while (named && opt_next(&o, &opt))
 		if (opt.kind == OPT_OPERAND)
-			downloaded(s, url_name(s, opt.word));
+			downloaded(s, in_directory(s, directory,
+			    url_name(s, opt.word)));
 	s->out->output.kind = CONTENT_NETWORK;
 	if (writes)
 		class_find(s, CLASS_NET_WRITE, "curl sends something");
@@ -183,7 +207,7 @@ static const struct optspec wget_spec = { "OPoaetTwQUAiRDIXlB",
 void
 handle_wget(const struct subject *s)
 {
-	const struct word *to = NULL;
+	const struct word *to = NULL, *directory = NULL;
 	int writes = 0;
 	struct optscan o;
 	struct opt opt;
@@ -194,9 +218,14 @@ handle_wget(const struct subject *s)
 			continue;
 		if (opt_is(&opt, 'O', "output-document"))
 			to = opt.value;
-		if (opt.kind == OPT_LONG && (strncmp(opt.name, "post", 4) ==
-		    0 || strncmp(opt.name, "body", 4) == 0 ||
-		    (strncmp(opt.name, "method", 6) == 0 &&
+		if (opt_is(&opt, 'P', "directory-prefix"))
+			directory = opt.value;
+		if (opt.kind == OPT_LONG && strlen(opt.name) > 1 &&
+		    (opt_is(&opt, 0, "post-data") ||
+		    opt_is(&opt, 0, "post-file") ||
+		    opt_is(&opt, 0, "body-data") ||
+		    opt_is(&opt, 0, "body-file") ||
+		    (opt_is(&opt, 0, "method") &&
 		    (word_static(opt.value) == NULL ||
 		    !reads_only(opt.value->text)))))
 			writes = 1;
@@ -215,7 +244,8 @@ handle_wget(const struct subject *s)
 	opt_begin(&o, s, 1, &wget_spec);
 	while (to == NULL && opt_next(&o, &opt))
 		if (opt.kind == OPT_OPERAND)
-			downloaded(s, url_name(s, opt.word));
+			downloaded(s, in_directory(s, directory,
+			    url_name(s, opt.word)));
 	if (writes)
 		class_find(s, CLASS_NET_WRITE, "wget sends something");
 	else
@@ -257,7 +287,6 @@ handle_ssh(const struct subject *s)
 	struct opt opt;
 	size_t i;
 
-	class_find(s, CLASS_NET_WRITE, "acts on another host");
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &ssh_spec);
 	while (opt_next(&o, &opt)) {
@@ -268,8 +297,14 @@ handle_ssh(const struct subject *s)
 		}
 		break;
 	}
+	/* without a host it is how another program reaches one: rsync -e */
+	if (opt.kind != OPT_OPERAND) {
+		class_find(s, CLASS_READ, "ssh reaches no host");
+		return;
+	}
+	class_find(s, CLASS_NET_WRITE, "acts on another host");
 	/* options may stand behind the host, too */
-	for (i = opt.kind == OPT_OPERAND ? opt.at + 1 : s->argc; i < s->argc &&
+	for (i = opt.at + 1; i < s->argc &&
 	    word_start(&s->argv[i])[0] == '-'; i++)
 		if (strcmp(word_start(&s->argv[i]), "-p") == 0 ||
 		    strcmp(word_start(&s->argv[i]), "-i") == 0 ||
@@ -331,6 +366,24 @@ handle_scp(const struct subject *s)
 		net_read(s);
 		downloaded(s, last);
 	}
+}
+
+/* sftp: as scp, but what it will do there is not in its words. */
+void
+handle_sftp(const struct subject *s)
+{
+	static const struct optspec spec = { "BbcDFiJloPRsSX", NULL, 0 };
+	struct optscan o;
+	struct opt opt;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+			ssh_option(s, opt.value);
+		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
+			subject_hidden_code(s, opt.value);
+	}
+	handle_net_write(s);
 }
 
 void
@@ -416,45 +469,112 @@ handle_gh(const struct subject *s)
 		net_read(s);
 }
 
-/* aws, gcloud, az, kubectl, terraform, ...: a verb that reads, or not. */
+/* Verbs that change, whatever stands beside them. */
+static const char *const write_verbs[] = {
+	"create", "delete", "update", "set", "add", "remove", "apply",
+	"destroy", "deploy", "start", "stop", "restart", "reboot", "run",
+	"exec", "put", "import", "invoke", "attach", "detach", "enable",
+	"disable", "patch", "replace", "edit", "scale", "terminate", "mb",
+	"rb", "rm", "rmdir", "purge", "publish", "send", "write", "ssh",
+	"console", "upgrade", "modify", "register", "deregister", "rotate",
+	"reset", "restore", "copyto", "move", "moveto", "touch", "mkdir",
+	"push", "launch", "up", "down", NULL
+};
+static const char *const write_prefixes[] = {
+	"create-", "delete-", "update-", "put-", "add-", "remove-", "run-",
+	"start-", "stop-", "terminate-", "reboot-", "modify-", "attach-",
+	"detach-", "enable-", "disable-", "register-", "deregister-",
+	"restore-", "reset-", "set-", "send-", "publish-", "invoke-",
+	"import-", "associate-", "disassociate-", "authorize-", "revoke-",
+	"tag-", "untag-", "copy-", "cancel-", "purge-", "add_", NULL
+};
+static const char *const copy_verbs[] = {
+	"cp", "sync", "mv", "copy", "get", "put", "download", "upload", NULL
+};
+
+static int
+is_write_verb(const char *text)
+{
+	size_t i;
+
+	for (i = 0; write_prefixes[i] != NULL; i++)
+		if (strncmp(text, write_prefixes[i],
+		    strlen(write_prefixes[i])) == 0)
+			return (1);
+	return (in_list(text, write_verbs));
+}
+
+/* A place at the service: s3://..., REMOTE:PATH. */
+static int
+is_there(const struct word *w)
+{
+	return (!word_known(w) || strchr(w->text, ':') != NULL);
+}
+
+struct cloud {
+	int			 reads;
+	int			 writes;
+	int			 copies;
+	int			 any;
+	size_t			 operands;
+	const struct word	*last;
+};
+
+static void
+cloud_word(struct cloud *c, const struct word *w)
+{
+	const char *text = word_start(w);
+
+	c->last = w;
+	c->any = 1;
+	/* nouns and a verb stand in front, names behind */
+	if (c->operands++ > 3 || c->copies)
+		return;
+	if (!c->reads && is_write_verb(text) && strcmp(text, "put") != 0)
+		c->writes = 1;
+	else if (in_list(text, copy_verbs) && (strcmp(text, "get") != 0 ||
+	    c->operands == 1))
+		c->copies = 1;
+	else if (!c->writes && is_read_verb(text))
+		c->reads = 1;
+}
+
+/* aws, gcloud, az, rclone, ...: a verb that reads, or not. */
 void
 handle_cloud(const struct subject *s)
 {
-	static const struct optspec spec = { "noflc", "namespace output "
+	static const struct optspec spec = { "noflcg", "namespace output "
 	    "profile region query context kubeconfig filename selector "
 	    "project zone format filter subscription resource-group chdir "
-	    "endpoint-url page-size max-items file set values", 0 };
-	const struct word *last = NULL;
-	int reads = 0, any = 0;
+	    "endpoint-url page-size max-items file set values bucket key "
+	    "name config", 0 };
+	struct cloud c;
 	struct optscan o;
 	struct opt opt;
-	const char *text;
 
+	memset(&c, 0, sizeof(c));
 	s->out->output.kind = CONTENT_NETWORK;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
-		if (opt.kind != OPT_OPERAND) {
-			any |= opt_is(&opt, 0, "help") || opt_is(&opt, 0,
-			    "version") ? 0 : 1;
+		if (opt.kind == OPT_OPERAND) {
+			cloud_word(&c, opt.word);
 			continue;
 		}
-		text = word_start(opt.word);
-		reads |= is_read_verb(text);
-		last = opt.word;
-		any = 1;
-		if (strcmp(text, "cp") == 0 || strcmp(text, "sync") == 0 ||
-		    strcmp(text, "mv") == 0 || strcmp(text, "rm") == 0)
-			reads = -1000;
+		c.any |= opt_is(&opt, 0, "help") || opt_is(&opt, 0,
+		    "version") ? 0 : 1;
+		/* what runs there */
+		if (opt.value == NULL && opt.kind == OPT_LONG &&
+		    strcmp(opt.name, "delete") == 0)
+			c.writes = 1;
 	}
 	/* copies towards here only read */
-	if (reads < 0 && last != NULL && strcmp(word_start(last), "rm") != 0 &&
-	    word_known(last) && strstr(last->text, "://") == NULL &&
-	    strchr(last->text, ':') == NULL && s->argc > 4 &&
-	    !opt_has(s, 1, &spec, 0, "delete"))
-		reads = 1;
-	if (reads > 0 || !any)
-		net_read(s);
-	else
+	if (c.copies && !c.writes)
+		c.writes = is_there(c.last);
+	else if (!c.reads)
+		c.writes |= c.any;
+	if (c.writes)
 		class_findf(s, CLASS_NET_WRITE, "%s changes a service",
 		    &s->argv[0]);
+	else
+		net_read(s);
 }

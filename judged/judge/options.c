@@ -19,20 +19,26 @@ opt_begin(struct optscan *o, const struct subject *s, size_t skip,
 	o->uncertain = 0;
 }
 
-/* 1 if a long option, perhaps abbreviated, is one that takes a value. */
+/* The number of values that a long option, perhaps abbreviated, takes. */
 static int
 long_takes_value(const char *list, const char *name, size_t len)
 {
 	size_t n;
+	int values = 0;
 
 	if (list == NULL || len == 0)
 		return (0);
 	for (; *list != '\0'; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
-		if (len <= n && strncmp(list, name, len) == 0)
-			return (1);
+		if (len > n || strncmp(list, name, len) != 0)
+			continue;
+		if (n == len + 1 && list[len] == '!')
+			return (0);
+		if (n == len || (n == len + 1 && list[len] == '+') ||
+		    values == 0)
+			values = list[n - 1] == '+' ? 2 : 1;
 	}
-	return (0);
+	return (values);
 }
 
 static const struct word *
@@ -46,14 +52,17 @@ next_long(struct optscan *o, struct opt *opt, const char *text)
 {
 	const char *eq = strchr(text, '=');
 	size_t len = eq == NULL ? strlen(text) : (size_t)(eq - text);
+	int values = long_takes_value(o->spec->longs, text, len);
 
 	opt->kind = OPT_LONG;
 	opt->name = eq == NULL ? text : judging_strndup(o->s->j, text, len);
 	if (eq != NULL)
 		opt->value = word_rest(o->s->j, opt->word,
 		    (size_t)(eq + 1 - opt->word->text));
-	else if (long_takes_value(o->spec->longs, text, len))
+	else if (values > 0)
 		opt->value = follows(o);
+	if (eq == NULL && values > 1)
+		(void)follows(o);
 	return (1);
 }
 
@@ -92,7 +101,8 @@ opt_next(struct optscan *o, struct opt *opt)
 	while (o->next < o->s->argc) {
 		opt->at = o->next;
 		opt->word = w = &o->s->argv[o->next++];
-		if (w->text == NULL && (w->flags & WORD_SPLITS) != 0)
+		if (w->text == NULL && (w->flags & WORD_SPLITS) != 0 &&
+		    (w->flags & WORD_WORKSPACE) == 0)
 			o->uncertain = 1;
 		if (o->ended || w->text == NULL || w->text[0] != '-' ||
 		    w->text[1] == '\0') {

@@ -14,7 +14,9 @@
 /* Which options of a program take a value; others are taken for flags. */
 struct optspec {
 	const char	*shorts;	/* letters, NULL: none */
-	const char	*longs;		/* "name name ...", NULL: none */
+	const char	*longs;		/* "name name ...", NULL: none; "name+"
+					 * takes two, "name!" none: it is no
+					 * abbreviation of another */
 	unsigned	 flags;
 };
 #define OPT_STOPS	0x01	/* the first operand ends the options */

@@ -12,75 +12,6 @@
 
 /* ---- handlers of one idea ---- */
 
-/* Lists without an operand or with certain options, else is elevated. */
-void
-handle_lister(const struct subject *s)
-{
-	static const struct {
-		const char	*name;
-		const char	*shows;	/* words that only show */
-	} rows[] = {
-		{ "mount", "-l --list -V --version" },
-		{ "swapon", "-s --show --summary" },
-		{ "crontab", "-l" },
-		{ "sysctl", "-a --all -n -N -X -A" },
-		{ "iptables", "-L -S --list --list-rules -nL -vnL -nvL" },
-		{ "ip6tables", "-L -S --list --list-rules -nL -vnL -nvL" },
-		{ "ip", "show list get ls -V" },
-		{ "ifconfig", "-a -s" },
-		{ "route", "-n -e -ee get" },
-		{ "arp", "-a -n -e -an" },
-		{ "dpkg", "-l -L -s -S -p -c -I -C --list --listfiles "
-		    "--status --search --print-avail --contents --info "
-		    "--audit --get-selections --print-architecture "
-		    "--print-foreign-architectures -x -X --extract "
-		    "--compare-versions -V --verify" },
-		{ "rpm", "-q -qa -qi -ql -qf -qd -qc -qR -V -Va -qpl -qpi "
-		    "--query --verify --checksig -K --eval -E" },
-		{ "pacman", "-Q -Qi -Ql -Qs -Qo -Qe -Qdt -Qdtq -Qm -Qk -Si "
-		    "-Ss -Sl -Sg -F -Fl -Fs -T -Qu -Qet -Qqe -Qq" },
-		{ "ethtool", "-i -S -k -g -a -c" },
-		{ "hwclock", "-r --show --get" },
-		{ "update-rc.d", "" }, { "chkconfig", "--list" },
-		{ "auditctl", "-l -s" }, { "semanage", "-l" },
-		{ "losetup", "-a -l --list --all -f --find" },
-		{ "dmsetup", "ls info status table deps" },
-		{ "tune2fs", "-l" }, { "ipset", "list" }, { "tc", "show" },
-		{ "date", "" }, { "setcap", "" }, { "dmesg", "" }
-	};
-	const char *shows = "", *p;
-	size_t i, k, n;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, s->name) == 0)
-			shows = rows[i].shows;
-	if (s->argc == 1) {
-		class_find(s, CLASS_READ, "shows something of the host");
-		return;
-	}
-	for (k = 1; k < s->argc; k++) {
-		for (p = shows; *p != '\0'; p += n + (p[n] == ' ')) {
-			n = strcspn(p, " ");
-			if (s->argv[k].len == n && s->argv[k].text != NULL &&
-			    strncmp(s->argv[k].text, p, n) == 0) {
-				class_find(s, CLASS_READ, "shows something "
-				    "of the host");
-				return;
-			}
-		}
-	}
-	/* sysctl NAME, without a value; ip addr, without a verb */
-	if ((strcmp(s->name, "sysctl") == 0 && s->argc == 2 &&
-	    strchr(word_start(&s->argv[1]), '=') == NULL) ||
-	    (strcmp(s->name, "ip") == 0 && s->argc == 2) ||
-	    (strcmp(s->name, "ifconfig") == 0 && s->argc == 2) ||
-	    (strcmp(s->name, "ethtool") == 0 && s->argc == 2)) {
-		class_find(s, CLASS_READ, "shows something of the host");
-		return;
-	}
-	class_findf(s, CLASS_ELEVATED, "%s changes the host", &s->argv[0]);
-}
-
 /* What it reads is run later, by a shell. */
 void
 handle_at(const struct subject *s)
@@ -103,6 +34,21 @@ handle_at(const struct subject *s)
 		    s->out);
 }
 
+/* pkill, killall, kill: of Myelin's own is refused. */
+static int
+names_myelin(const struct subject *s)
+{
+	static const char *const own[] = { "myelind", "apid", "judged",
+		"policyd", "neurond", "egressd", NULL };
+	size_t i;
+
+	for (i = 1; i < s->argc; i++)
+		if (word_static(&s->argv[i]) != NULL &&
+		    in_list(s->argv[i].text, own))
+			return (1);
+	return (0);
+}
+
 /* kill of everything; a known process is one's own. */
 void
 handle_kill(const struct subject *s)
@@ -111,6 +57,10 @@ handle_kill(const struct subject *s)
 	const char *text;
 	int signal = 1;
 
+	if (names_myelin(s)) {
+		class_find(s, HARD_SELF, "ends Myelin's own processes");
+		return;
+	}
 	for (i = 1; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (strcmp(text, "--") == 0) {
@@ -133,28 +83,45 @@ handle_kill(const struct subject *s)
 	class_find(s, CLASS_READ, "signals a process");
 }
 
-/* pkill, killall: of Myelin's own is refused. */
-static int
-names_myelin(const struct subject *s)
+/*
+ * pgrep, pidof: which numbers is not known, but whose.  Kept as the name, so
+ * that a kill of them is known as one of Myelin's own.
+ */
+void
+handle_pids(const struct subject *s)
 {
-	static const char *const own[] = { "myelind", "apid", "judged",
-		"policyd", "neurond", "egressd", NULL };
-	size_t i;
-
-	for (i = 1; i < s->argc; i++)
-		if (word_static(&s->argv[i]) != NULL &&
-		    in_list(s->argv[i].text, own))
-			return (1);
-	return (0);
+	class_find(s, CLASS_READ, "shows processes");
+	s->out->output.kind = CONTENT_UNKNOWN;
+	if (names_myelin(s)) {
+		s->out->output.kind = CONTENT_TEXT;
+		s->out->output.text = "myelind\n";
+		s->out->output.len = strlen("myelind\n");
+	}
 }
 
 void
 handle_sudo_tool(const struct subject *s)
 {
-	if (names_myelin(s))
+	static const struct optspec spec = { "uUgGPstFoO", "uid euid group "
+	    "pgroup parent session terminal pidfile signal user newer-than "
+	    "older-than", 0 };
+	const struct word *first;
+
+	if (names_myelin(s)) {
 		class_find(s, HARD_SELF, "ends Myelin's own processes");
-	else if (s->argc == 1 || strcmp(s->name, "pgrep") == 0)
+		return;
+	}
+	/* -9, -KILL */
+	first = opt_operand(s, s->argc > 1 && word_start(&s->argv[1])[0] ==
+	    '-' && word_start(&s->argv[1])[1] != '-' && strspn(word_start(
+	    &s->argv[1]) + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+	    s->argv[1].len - 1 && s->argv[1].len > 2 ? 2 : 1, &spec, 0);
+	if (s->argc == 1)
 		class_find(s, CLASS_READ, "signals nothing");
+	else if (strcmp(s->name, "killall") != 0 &&
+	    (first == NULL || (word_static(first) != NULL &&
+	    strspn(first->text, ".*^$") == first->len)))
+		class_find(s, CLASS_DESTROY, "kills every process");
 	else
 		class_find(s, CLASS_READ, "signals processes by name");
 }
@@ -183,7 +150,7 @@ static const struct program_row {
 	{ "fallocate", handle_truncate, 0 },
 	{ "tee", handle_tee, 0 }, { "sponge", handle_write_all, 0 },
 	{ "dd", handle_dd, 0 }, { "dcfldd", handle_dd, 0 },
-	{ "rsync", handle_rsync, 0 }, { "patch", NULL, CLASS_MUTATE },
+	{ "rsync", handle_rsync, 0 }, { "patch", handle_patch, 0 },
 	{ "split", handle_code_options, 0 }, { "csplit", NULL, CLASS_MUTATE },
 	{ "mktemp", NULL, CLASS_MUTATE },
 	{ "find", handle_find, 0 }, { "gfind", handle_find, 0 },
@@ -245,23 +212,19 @@ static const struct program_row {
 	{ "pwconv", NULL, HARD_ACCOUNT }, { "pwunconv", NULL,
 	    HARD_ACCOUNT },
 	/* the host */
-	{ "mount", handle_lister, 0 }, { "umount", NULL, CLASS_ELEVATED },
-	{ "swapon", handle_lister, 0 }, { "swapoff", NULL, CLASS_ELEVATED },
+	{ "umount", NULL, CLASS_ELEVATED },
+	{ "swapoff", NULL, CLASS_ELEVATED },
 	{ "modprobe", NULL, CLASS_ELEVATED },
 	{ "insmod", NULL, CLASS_ELEVATED }, { "rmmod", NULL,
 	    CLASS_ELEVATED },
 	{ "depmod", NULL, CLASS_ELEVATED },
-	{ "sysctl", handle_lister, 0 }, { "iptables", handle_lister, 0 },
-	{ "ip6tables", handle_lister, 0 }, { "ip", handle_lister, 0 },
-	{ "ifconfig", handle_lister, 0 }, { "route", handle_lister, 0 },
-	{ "arp", handle_lister, 0 }, { "ethtool", handle_lister, 0 },
-	{ "tc", handle_lister, 0 }, { "ipset", handle_lister, 0 },
+
+
 	{ "ifup", NULL, CLASS_ELEVATED }, { "ifdown", NULL, CLASS_ELEVATED },
 	{ "dhclient", NULL, CLASS_ELEVATED }, { "brctl", NULL,
 	    CLASS_ELEVATED },
 	{ "iptables-restore", NULL, CLASS_ELEVATED },
-	{ "dpkg", handle_lister, 0 }, { "rpm", handle_lister, 0 },
-	{ "pacman", handle_lister, 0 },
+
 	{ "dpkg-reconfigure", NULL, CLASS_ELEVATED },
 	{ "shutdown", NULL, CLASS_ELEVATED }, { "reboot", NULL,
 	    CLASS_ELEVATED },
@@ -269,30 +232,28 @@ static const struct program_row {
 	    CLASS_ELEVATED },
 	{ "init", NULL, CLASS_ELEVATED }, { "telinit", NULL,
 	    CLASS_ELEVATED },
-	{ "crontab", handle_lister, 0 }, { "hwclock", handle_lister, 0 },
 	{ "at", handle_at, 0 }, { "batch", handle_at, 0 },
-	{ "losetup", handle_lister, 0 }, { "dmsetup", handle_lister, 0 },
-	{ "tune2fs", handle_lister, 0 },
+
 	{ "update-rc.d", NULL, CLASS_ELEVATED },
-	{ "chkconfig", handle_lister, 0 }, { "setenforce", NULL,
+	{ "setenforce", NULL,
 	    CLASS_ELEVATED },
-	{ "semanage", handle_lister, 0 }, { "setcap", NULL,
+	{ "setcap", NULL,
 	    CLASS_ELEVATED },
-	{ "auditctl", handle_lister, 0 },
 	{ "aa-enforce", NULL, CLASS_ELEVATED }, { "aa-complain", NULL,
 	    CLASS_ELEVATED },
 	{ "aa-disable", NULL, CLASS_ELEVATED },
 	{ "apparmor_parser", NULL, CLASS_ELEVATED },
 	{ "pw", NULL, CLASS_ELEVATED }, { "launchctl", NULL,
 	    CLASS_ELEVATED },
-	{ "tcpdump", NULL, CLASS_ELEVATED }, { "tshark", NULL,
+	{ "tcpdump", handle_capture, 0 }, { "tshark", NULL,
 	    CLASS_ELEVATED },
 	{ "wg-quick", NULL, CLASS_ELEVATED }, { "openvpn", NULL,
 	    CLASS_ELEVATED },
 	{ "kill", handle_kill, 0 }, { "pkill", handle_sudo_tool, 0 },
 	{ "killall", handle_sudo_tool, 0 }, { "killall5", NULL,
 	    CLASS_DESTROY },
-	{ "skill", handle_sudo_tool, 0 },
+	{ "skill", handle_sudo_tool, 0 }, { "pgrep", handle_pids, 0 },
+	{ "pidof", handle_pids, 0 },
 	/* the network */
 	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
 	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
@@ -312,9 +273,9 @@ static const struct program_row {
 	{ "nmap", handle_net_write, 0 }, { "masscan", handle_net_write, 0 },
 	{ "nc", handle_nc, 0 }, { "ncat", handle_nc, 0 },
 	{ "netcat", handle_nc, 0 }, { "nc.openbsd", handle_nc, 0 },
-	{ "nc.traditional", handle_nc, 0 }, { "socat", handle_net_write, 0 },
+	{ "nc.traditional", handle_nc, 0 }, { "socat", handle_reach, 0 },
 	{ "telnet", handle_net_write, 0 }, { "ftp", handle_net_write, 0 },
-	{ "lftp", handle_net_write, 0 }, { "sftp", handle_net_write, 0 },
+	{ "lftp", handle_net_write, 0 }, { "sftp", handle_sftp, 0 },
 	{ "tftp", handle_net_write, 0 }, { "rsh", handle_net_write, 0 },
 	{ "rlogin", handle_net_write, 0 }, { "rcp", handle_scp, 0 },
 	{ "ssh", handle_ssh, 0 }, { "autossh", handle_ssh, 0 },
@@ -333,14 +294,15 @@ static const struct program_row {
 	    handle_net_write, 0 },
 	{ "mosquitto_pub", handle_net_write, 0 }, { "nsupdate",
 	    handle_net_write, 0 },
+	{ "wormhole", handle_net_write, 0 }, { "croc", handle_net_write, 0 },
+	{ "ffsend", handle_net_write, 0 }, { "lt", handle_net_write, 0 },
+	{ "frpc", handle_net_write, 0 }, { "bore", handle_net_write, 0 },
 	{ "ngrok", handle_net_write, 0 }, { "cloudflared",
 	    handle_net_write, 0 },
 	{ "gh", handle_gh, 0 }, { "glab", handle_gh, 0 },
 	{ "hub", handle_gh, 0 }, { "aws", handle_cloud, 0 },
 	{ "gcloud", handle_cloud, 0 }, { "az", handle_cloud, 0 },
-	{ "kubectl", handle_cloud, 0 }, { "oc", handle_cloud, 0 },
-	{ "terraform", handle_cloud, 0 }, { "tofu", handle_cloud, 0 },
-	{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
+		{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
 	{ "fly", handle_cloud, 0 }, { "flyctl", handle_cloud, 0 },
 	{ "heroku", handle_cloud, 0 }, { "eksctl", handle_cloud, 0 },
 	{ "linode-cli", handle_cloud, 0 }, { "hcloud", handle_cloud, 0 },
@@ -368,7 +330,8 @@ static const struct program_row {
 	{ "man", handle_code_options, 0 }, { "rg", handle_code_options, 0 },
 	{ "sort", handle_code_options, 0 }, { "less", handle_code_options,
 	    0 },
-	{ "gdb", handle_code_options, 0 }, { "mysql", handle_code_options,
+	{ "gdb", handle_code_options, 0 },
+	{ "lldb", handle_code_options, 0 }, { "mysql", handle_code_options,
 	    0 },
 	{ "pdflatex", handle_code_options, 0 },
 	{ "cpio", handle_code_options, 0 },
@@ -382,7 +345,8 @@ static const struct program_row {
 	{ "zstd", handle_archive, 0 }, { "7z", handle_archive, 0 },
 	{ "7za", handle_archive, 0 }, { "7zr", handle_archive, 0 },
 	{ "rar", handle_archive, 0 }, { "unrar", handle_archive, 0 },
-	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", NULL, CLASS_READ },
+	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", handle_openssl, 0 },
+	{ "crontab", handle_crontab, 0 }, { "ssh-keygen", handle_keygen, 0 },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
 static struct names programs_by_name = NAMES(programs);
@@ -419,7 +383,7 @@ static int
 account_tool(const struct subject *s)
 {
 	if (strcmp(s->name, "passwd") == 0) {
-		class_find(s, s->argc == 2 && (word_is(&s->argv[1], "-S") ||
+		class_find(s, s->argc > 1 && (word_is(&s->argv[1], "-S") ||
 		    word_is(&s->argv[1], "--status")) ? CLASS_READ :
 		    HARD_ACCOUNT, "changes a password");
 		return (1);
@@ -488,28 +452,37 @@ static const char *const inert[] = {
 };
 static struct names inert_by_name = NAMES(inert);
 
+int
+dangerous_tail(const struct subject *s, size_t at)
+{
+	const char *text = word_static(&s->argv[at]), *name;
+
+	if (text == NULL)
+		return (0);
+	name = base_name(text);
+	if (names_find(&dangerous_by_name, name) == NULL &&
+	    strncmp(name, "mkfs.", 5) != 0)
+		return (0);
+	if (subject_would_deny(s, s->argv + at, s->argc - at))
+		class_findf(s, CLASS_OPAQUE, "a program that is not known is "
+		    "given a command that would be denied: %s",
+		    &s->argv[at]);
+	return (1);
+}
+
 /* A program that no table knows, with what a deny would be behind it. */
 static void
 unknown_program(const struct subject *s)
 {
-	const char *text;
 	size_t i;
 
 	if (names_find(&inert_by_name, s->name) != NULL) {
 		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 		return;
 	}
-	for (i = 1; i < s->argc; i++) {
-		if ((text = word_static(&s->argv[i])) == NULL)
-			continue;
-		if (names_find(&dangerous_by_name, base_name(text)) == NULL)
-			continue;
-		if (subject_would_deny(s, s->argv + i, s->argc - i))
-			class_findf(s, CLASS_OPAQUE, "a program that is not "
-			    "known is given a command that would be denied: "
-			    "%s", &s->argv[i]);
-		break;
-	}
+	for (i = 1; i < s->argc; i++)
+		if (dangerous_tail(s, i))
+			break;
 	class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 }
 
@@ -566,7 +539,7 @@ is_interpreter(const char *name)
 {
 	static const char *const list[] = { "python", "pypy", "perl", "ruby",
 		"node", "nodejs", "php", "lua", "Rscript", "tclsh",
-		"osascript", "guile", "groovy", "jshell", NULL };
+		"osascript", "guile", "groovy", "jshell", "emacs", NULL };
 	size_t i, n;
 
 	for (i = 0; list[i] != NULL; i++) {
@@ -580,6 +553,36 @@ is_interpreter(const char *name)
 	return (0);
 }
 
+/* hash -p FILE NAME, alias NAME=PROGRAM: another name for a dangerous one. */
+static void
+check_names(const struct subject *s)
+{
+	const char *text, *name, *eq;
+	int is_hash = strcmp(s->name, "hash") == 0;
+	size_t i;
+
+	if (!is_hash && strcmp(s->name, "alias") != 0)
+		return;
+	for (i = 1; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		if (is_hash && strcmp(text, "-p") == 0 &&
+		    i + 1 < s->argc && in_list(base_name(word_start(
+		    &s->argv[i + 1])), dangerous))
+			class_findf(s, CLASS_OPAQUE, "another name for %s",
+			    &s->argv[i + 1]);
+		if (is_hash || (eq = strchr(text, '=')) == NULL)
+			continue;
+		/* with options of its own, or under its own name, it is seen
+		 * for what it is */
+		name = base_name(eq + 1);
+		if (names_find(&dangerous_by_name, name) != NULL &&
+		    (strncmp(text, name,
+		    strlen(name)) != 0 || text[strlen(name)] != '='))
+			class_findf(s, CLASS_OPAQUE, "another name for %s",
+			    &s->argv[i]);
+	}
+}
+
 static void
 judge_known(const struct subject *s, struct command **next)
 {
@@ -589,6 +592,11 @@ judge_known(const struct subject *s, struct command **next)
 		return;
 	if (is_interpreter(s->name)) {
 		handle_interpreter(s);
+		return;
+	}
+	(void)client_escapes(s);
+	if (is_lister(s->name)) {
+		handle_lister(s);
 		return;
 	}
 	if ((row = find_program(s->name)) != NULL) {
@@ -628,6 +636,11 @@ judge_one(struct judging *j, const struct command *c, struct outcome *out)
 	    base_name(w->text);
 	/* before its handler, which may know better */
 	shell_produce(j, c, &out->output);
+	/* what a filter makes of the network's is still the network's */
+	if (out->output.kind == CONTENT_UNKNOWN &&
+	    c->input.kind == CONTENT_NETWORK)
+		out->output.kind = CONTENT_NETWORK;
+	check_names(&s);
 	if ((c->flags & COMMAND_BUILTIN) != 0) {
 		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
 		    strchr(word_start(&s.argv[1]), '=') != NULL ?
@@ -638,6 +651,8 @@ judge_one(struct judging *j, const struct command *c, struct outcome *out)
 		class_findf(&s, CLASS_READ, "%s shows its usage", w);
 	else if (!runs_download(&s))
 		judge_known(&s, &next);
+	if (next == NULL)
+		listing_output(&s);
 	return (next);
 }
 
@@ -707,6 +722,9 @@ judge_variable(struct judging *j, const struct command *c, const char *name,
 	if (in_list(name, code_variables)) {
 		if (text != NULL && in_list(text, harmless))
 			return;
+		/* LESSOPEN="|command %s" */
+		if (strncmp(name, "LESS", 4) == 0 && text != NULL)
+			value = word_rest(j, value, strspn(text, "|-"));
 		/* options, no command */
 		if (strcmp(name, "TAR_OPTIONS") == 0 ||
 		    strcmp(name, "MAKEFLAGS") == 0) {

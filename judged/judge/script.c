@@ -51,21 +51,83 @@ skip_space(const char *p, const char *end)
 	return (p);
 }
 
-static void
-awk_execute(const struct subject *whole, const char *p, const char *end)
+struct awk_variable {
+	struct awk_variable	*next;
+	const char		*name;
+	const char		*text;		/* NULL: not known */
+};
+
+/* The value that a variable was given last; NULL if that isn't known. */
+static const char *
+awk_value(const struct awk_variable *v, const char *name, size_t len)
 {
+	for (; v != NULL; v = v->next)
+		if (strlen(v->name) == len && strncmp(v->name, name, len) ==
+		    0)
+			return (v->text);
+	return (NULL);
+}
+
+/*
+ * Strings and variables side by side, as one word: its beginning, as far as
+ * it is known.
+ */
+static const struct word *
+awk_joined(const struct subject *s, const struct awk_variable *v,
+    const char *p, const char *end)
+{
+	struct word *w = word_make(s->j, "", &s->argv[0]);
+	const char *more, *next;
+	char *text, *both;
+	size_t n;
+
+	for (;; p = next) {
+		p = skip_space(p, end);
+		if (p >= end || strchr(");\n}|", *p) != NULL)
+			return (w);
+		if (*p == '"') {
+			if ((next = awk_string(s->j, p, end, &text)) == NULL)
+				break;
+			more = text;
+		} else {
+			for (next = p; next < end && (isalnum((unsigned char)
+			    *next) || *next == '_'); next++)
+				continue;
+			more = next == p ? NULL : awk_value(v, p,
+			    (size_t)(next - p));
+			if (more == NULL)
+				break;
+		}
+		n = strlen(more);
+		both = judging_alloc(s->j, w->len + n + 1);
+		memcpy(both, w->text, w->len);
+		memcpy(both + w->len, more, n);
+		w->text = both;
+		w->len += n;
+	}
+	w->flags |= WORD_PREFIX;
+	if (w->len == 0)
+		w->text = NULL;
+	return (w);
+}
+
+static void
+awk_execute(const struct subject *whole, const struct awk_variable *v,
+    const char *p, const char *end)
+{
+	const struct word *code;
+
 	struct command *c = judging_alloc(whole->j, sizeof(*c));
 	struct subject inside = *whole;
 	const struct subject *s = &inside;
-	char *text;
 
 	/* what it is fed is made by the program */
 	*c = *whole->c;
 	c->input = (struct content){ .kind = CONTENT_UNKNOWN };
 	inside.c = c;
-	p = skip_space(p, end);
-	if (p < end && *p == '"' && awk_string(s->j, p, end, &text) != NULL)
-		subject_hidden_code(s, word_make(s->j, text, &s->argv[0]));
+	code = awk_joined(s, v, p, end);
+	if (code->text != NULL)
+		subject_hidden_code(s, code);
 	else
 		class_find(s, CLASS_OPAQUE, "awk executes a command that is "
 		    "not known");
@@ -88,7 +150,32 @@ struct awk {
 	int			 printing;	/* in print or printf */
 	int			 value;		/* a value stands before */
 	const char		*string;	/* the string just read */
+	struct awk_variable	*variables;
 };
+
+static void
+awk_set(struct awk *a, const char *name, size_t len, const char *text)
+{
+	struct awk_variable *v = judging_alloc(a->s->j, sizeof(*v));
+
+	v->name = judging_strndup(a->s->j, name, len);
+	v->text = text;
+	v->next = a->variables;
+	a->variables = v;
+}
+
+/* NAME = "string" of a program, NAME=string of -v */
+static void
+awk_assign(struct awk *a, const char *name, size_t len, const char *value)
+{
+	const struct word *w;
+
+	if (value >= a->end || *value != '=' || (value + 1 < a->end &&
+	    value[1] == '='))
+		return;
+	w = awk_joined(a->s, a->variables, value + 1, a->end);
+	awk_set(a, name, len, word_static(w));
+}
 
 static const char *
 awk_word(struct awk *a, const char *p)
@@ -103,19 +190,21 @@ awk_word(struct awk *a, const char *p)
 	a->value = 1;
 	if (n == 6 && strncmp(from, "system", 6) == 0 && next < a->end &&
 	    *next == '(')
-		awk_execute(a->s, next + 1, a->end);
+		awk_execute(a->s, a->variables, next + 1, a->end);
 	else if (strncmp(from, "print", 5) == 0 && (n == 5 || (n == 6 &&
 	    from[5] == 'f'))) {
 		a->printing = 1;
 		a->value = 0;
-	}
+	} else
+		awk_assign(a, from, n, next);
 	return (p);
 }
 
 static void
-awk_program(const struct subject *s, const char *p, size_t len)
+awk_program(const struct subject *s, const char *p, size_t len,
+    struct awk_variable *given)
 {
-	struct awk a = { .s = s, .end = p + len };
+	struct awk a = { .s = s, .end = p + len, .variables = given };
 	char *text = NULL;
 	const char *next;
 
@@ -154,7 +243,7 @@ awk_program(const struct subject *s, const char *p, size_t len)
 			next = skip_space(p + 1 + (p + 1 < a.end &&
 			    p[1] == '&'), a.end);
 			if (strncmp(next, "getline", 7) != 0)
-				awk_execute(s, next, a.end);
+				awk_execute(s, a.variables, next, a.end);
 			else if (a.string != NULL)
 				subject_hidden_code(s, word_make(s->j,
 				    a.string, &s->argv[0]));
@@ -182,9 +271,11 @@ handle_awk(const struct subject *s)
 {
 	static const struct optspec spec = { "Ffveilo", "field-separator file "
 	    "assign source include load", OPT_STOPS };
+	struct awk a = { .s = s };
 	struct content content;
 	struct optscan o;
 	struct opt opt;
+	const char *eq;
 	int done = 0;
 
 	class_find(s, CLASS_READ, "awk reads text");
@@ -197,9 +288,14 @@ handle_awk(const struct subject *s)
 				class_find(s, CLASS_OPAQUE, "awk runs a "
 				    "program that is not known");
 			else
-				awk_program(s, opt.word->text, opt.word->len);
+				awk_program(s, opt.word->text,
+				    opt.word->len, a.variables);
 			return;
 		}
+		if (word_static(opt.value) != NULL && opt_is(&opt, 'v',
+		    "assign") && (eq = strchr(opt.value->text, '=')) != NULL)
+			awk_set(&a, opt.value->text, (size_t)(eq -
+			    opt.value->text), eq + 1);
 		if (opt.value != NULL && opt_is(&opt, 'f', "file")) {
 			done = 1;
 			shell_file_get(s->j, s->c, opt.value, &content);
@@ -207,12 +303,13 @@ handle_awk(const struct subject *s)
 				class_find(s, CLASS_REMOTE, "awk runs a "
 				    "program from the network");
 			else if (content.kind == CONTENT_TEXT)
-				awk_program(s, content.text, content.len);
+				awk_program(s, content.text, content.len,
+				    a.variables);
 		} else if (opt.value != NULL && opt_is(&opt, 'e', "source")) {
 			done = 1;
 			if (opt.value->text != NULL)
 				awk_program(s, opt.value->text,
-				    opt.value->len);
+				    opt.value->len, a.variables);
 		}
 	}
 }
@@ -274,21 +371,40 @@ sed_line(struct sed *d)
 	    &d->s->argv[0]));
 }
 
+/* What s///e puts in, as a command. */
+static void
+sed_replacement(const struct sed *d, const char *from, const char *to)
+{
+	char *text = judging_alloc(d->s->j, (size_t)(to - from) + 1), *p;
+
+	for (p = text; from < to; from++) {
+		if (*from == '\\' && from + 1 < to)
+			from++;
+		*p++ = *from;
+	}
+	class_find(d->s, CLASS_OPAQUE, "sed executes what it puts together");
+	if (text[0] != '\0')
+		subject_hidden_code(d->s, word_make(d->s->j, text,
+		    &d->s->argv[0]));
+}
+
 static void
 sed_substitute(struct sed *d)
 {
+	const char *from, *to;
 	char delimiter;
 
 	if (d->p >= d->end)
 		return;
 	delimiter = *d->p++;
 	sed_delimited(d, delimiter);
+	from = d->p;
 	sed_delimited(d, delimiter);
+	to = d->p > from ? d->p - 1 : from;
 	for (; d->p < d->end && *d->p != ';' && *d->p != '\n' &&
 	    *d->p != '}'; d->p++) {
 		if (*d->p == 'e')
-			class_find(d->s, CLASS_OPAQUE, "sed executes what it "
-			    "puts together");
+			sed_replacement(d, from, to);
 		if (*d->p == 'w') {
 			d->p++;
 			zone_write(d->s, sed_line(d), CLASS_MUTATE,
@@ -415,11 +531,13 @@ handle_sed(const struct subject *s)
 /* ---- editors ---- */
 
 /* An ex command: "!cmd" anywhere behind a bar or at its beginning. */
-static void
+void
 ex_command(const struct subject *s, const struct word *w)
 {
 	static const char *const silent[] = { "silent", "sil", "exe", "execute",
-		"r", "read", "w", "write", "%", "terminal", "ter", NULL };
+		"r", "read", "w", "write", "%", NULL };
+	static const char *const terminals[] = { "terminal", "ter", "term",
+		NULL };
 	const char *p = word_start(w), *from;
 	char *name;
 
@@ -431,14 +549,24 @@ ex_command(const struct subject *s, const struct word *w)
 			    (size_t)(p - w->text)));
 			return;
 		}
-		if ((from = strstr(p, "system(")) != NULL) {
+		if ((from = strstr(p, "system(")) != NULL ||
+		    (from = strstr(p, "execute(")) != NULL ||
+		    (from = strstr(p, "systemlist(")) != NULL) {
 			class_find(s, CLASS_OPAQUE, "an editor that executes "
 			    "a command");
+			interpreter_code(s, p, strlen(p));
 			return;
 		}
 		from = p;
 		p += strspn(p, "abcdefghijklmnopqrstuvwxyz%");
 		name = judging_strndup(s->j, from, (size_t)(p - from));
+		if (in_list(name, terminals)) {
+			p += strspn(p, " \t");
+			if (*p != '\0')
+				subject_hidden_code(s, word_rest(s->j, w,
+				    (size_t)(p - w->text)));
+			return;
+		}
 		if (p == from || (!in_list(name, silent) && *p != '!'))
 			break;
 	}
@@ -450,12 +578,25 @@ ex_command(const struct subject *s, const struct word *w)
 void
 handle_editor(const struct subject *s)
 {
-	static const struct optspec spec = { "cSsTuUiWwr", "cmd", 0 };
+	/* with -e (as ex, or ed), -s is silent; else it names a script */
+	static const struct optspec flags = { "cSTuUiWwr", "cmd", 0 };
+	int silent = strcmp(s->name, "ex") == 0 || strcmp(s->name, "ed") ==
+	    0 || opt_has(s, 1, &flags, 'e', NULL);
+	struct optspec spec = { silent ? "cSTuUiWwr" : "cSsTuUiWwr", "cmd", 0 };
+	const struct content *in = &s->c->input;
 	struct optscan o;
 	struct opt opt;
 	const char *text;
+	size_t i, n;
 
 	class_find(s, CLASS_MUTATE, "edits files");
+	/* their commands come from stdin, line by line */
+	for (i = 0; silent && in->kind == CONTENT_TEXT && i < in->len;
+	    i += n + 1) {
+		n = strcspn(in->text + i, "\n");
+		ex_command(s, word_make(s->j, judging_strndup(s->j,
+		    in->text + i, n), NULL));
+	}
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		text = word_start(opt.word);

@@ -18,9 +18,34 @@ struct item {
 static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
+static const char *const mode_changers[] = {
+	"chmod", "chown", "chgrp", "setfacl", "chattr", NULL
+};
+
+/*
+ * A program is run for all that lies beneath a root: 1 if that is the same
+ * harm as doing it to the root and all below.
+ */
+static int
+harms_all(const struct subject *s, const struct word *program,
+    const struct word *root)
+{
+	const char *name = base_name(word_start(program));
+
+	if (!zone_wipes(s, root))
+		return (0);
+	if (in_list(name, deleters))
+		class_findf(s, HARD_WIPE, "deletes all of %s", root);
+	else if (in_list(name, mode_changers))
+		class_findf(s, zone_of(s, root) == ZONE_WORK ? CLASS_DESTROY :
+		    HARD_PERM, "changes all of %s", root);
+	else
+		return (0);
+	return (1);
+}
 
 /* What fd and parallel replace; xargs is told by -I. */
-static const char any_mark[] = "{}";
+const char any_mark[] = "{}";
 
 /* Where a mark stands in a word, and how long it is; NULL: nowhere. */
 static const char *
@@ -42,11 +67,7 @@ find_mark(const char *text, const char *mark, size_t *len)
 	return (NULL);
 }
 
-/*
- * argv with every "{}" replaced; appended at the end if there is none.  0 if
- * there was no room for that: judged without.
- */
-static int
+int
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
@@ -83,6 +104,11 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 			fresh[n].flags |= WORD_PREFIX;
 			if (fresh[n].len == 0)
 				fresh[n].text = NULL;
+			/* "{}.bak" lies beside what it is named after */
+			if (at == argv[i].text && nitems > 0 &&
+			    strchr(at + mlen, '/') == NULL)
+				fresh[n].flags |= items[0].flags &
+				    WORD_WORKSPACE;
 		}
 		n++;
 	}
@@ -113,6 +139,9 @@ struct find {
 	int			 filtered;
 };
 
+static const char *const patterns[] = { "-name", "-iname", "-path", "-ipath",
+	"-wholename", "-iwholename", "-regex", "-iregex", NULL };
+
 static const struct word here = { ".", 1, 0, 0, 0 };
 
 static void
@@ -141,6 +170,14 @@ find_roots(struct find *f, const struct subject *s)
 	f->filtered = 0;
 	for (; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
+		/* a pattern that everything matches leaves nothing out */
+		if (i + 1 < s->argc && in_list(text, patterns) &&
+		    s->argv[i + 1].len > 0 && strspn(word_start(
+		    &s->argv[i + 1]), "*.?") == s->argv[i + 1].len &&
+		    strchr(s->argv[i + 1].text, '*') != NULL) {
+			i++;
+			continue;
+		}
 		if (s->argv[i].text == NULL ||
 		    (text[0] == '-' && text[1] != '\0' &&
 		    !in_list(text, no_filters)))
@@ -216,12 +253,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 		if (i > 0 && judging_over(s->j) &&
 		    !judging_afford(s->j, ROOT_COST))
 			return;
-		if (!f->filtered && in_list(name, deleters) &&
-		    zone_wipes(s, &f->roots[i])) {
-			class_findf(s, HARD_WIPE, "deletes all of %s",
-			    &f->roots[i]);
+		if (!f->filtered && harms_all(s, &argv[0], &f->roots[i]))
 			continue;
-		}
 		if (i > 0 && judging_over(s->j))
 			continue;
 		/* the root itself is found as well */
@@ -231,6 +264,8 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 			w = beneath_root(s, &f->roots[i]);
 		if (f->filtered || in_list(name, deleters))
 			w = beneath_root(s, &f->roots[i]);
+		if (f->filtered)
+			w.flags |= WORD_FOUND;
 		if (directory) {
 			w.text = NULL;
 			w.len = 0;
@@ -240,28 +275,43 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	}
 }
 
-/* What it prints begins with its first root. */
+/* What it prints begins with its first root; the others are there, too. */
 static void
 find_output(const struct find *f, int zero)
 {
 	const struct subject *s = f->s;
-	const char *text = word_static(&f->roots[0]);
+	const char *text;
 	struct word w;
 	char *out;
+	size_t i, len = 0;
+	int inside = 1;
 
 	s->out->output.kind = CONTENT_UNKNOWN;
-	if (text == NULL)
+	if (word_static(&f->roots[0]) == NULL)
 		return;
+	for (i = 0; i < f->nroots; i++)
+		inside &= listing_inside(s, &f->roots[i]);
+	s->out->output.names = inside ? NAMES_INSIDE : 0;
 	if (f->filtered) {
 		w = beneath_root(s, &f->roots[0]);
 		s->out->output.text = w.text;
 		s->out->output.len = w.len;
+		s->out->output.names |= NAMES_FOUND;
 		return;
 	}
-	out = judging_strndup(s->j, text, strlen(text) + 1);
-	out[strlen(text)] = zero ? '\0' : '\n';
+	for (i = 0; i < f->nroots; i++)
+		len += f->roots[i].len + 1;
+	out = judging_alloc(s->j, len + 1);
+	for (i = len = 0; i < f->nroots; i++) {
+		if ((text = word_static(&f->roots[i])) == NULL)
+			continue;
+		memcpy(out + len, text, f->roots[i].len);
+		len += f->roots[i].len;
+		out[len++] = zero ? '\0' : '\n';
+	}
 	s->out->output.text = out;
-	s->out->output.len = strlen(text) + 1;
+	s->out->output.len = len;
+	s->out->output.names |= NAMES_ALL;
 }
 
 void
@@ -274,6 +324,12 @@ handle_find(const struct subject *s)
 
 	find_roots(&f, s);
 	class_find(s, CLASS_READ, "looks for files");
+	for (i = 0; i < f.nroots; i++)
+		if (f.roots[i].text == NULL &&
+		    (f.roots[i].flags & WORD_SPLITS) != 0 &&
+		    (f.roots[i].flags & WORD_WORKSPACE) == 0)
+			class_findf(s, CLASS_OPAQUE, "find may be told to "
+			    "execute or delete by %s", &f.roots[i]);
 	for (i = f.expression; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (strcmp(text, "-delete") == 0)
@@ -329,7 +385,7 @@ handle_fd(const struct subject *s)
 	}
 }
 
-/* ---- xargs, parallel ---- */
+/* ---- xargs ---- */
 
 static const struct optspec xargs_spec = { "adEILnPsl", "arg-file delimiter "
     "max-lines max-args max-procs max-chars process-slot-var", OPT_STOPS };
@@ -401,6 +457,14 @@ read_items(const struct subject *s, const struct content *in,
 
 	if (quotes)
 		unquote_items(s->j, items, n);
+	/* the last one stands for all that follow */
+	if ((in->names & NAMES_INSIDE) != 0) {
+		n -= n > 0 && (in->names & NAMES_ALL) == 0;
+		items[n].text = NULL;
+		items[n].flags = WORD_PREFIX | WORD_WORKSPACE |
+		    ((in->names & NAMES_FOUND) != 0 ? WORD_FOUND : 0);
+		return (n + 1);
+	}
 	if (in->kind == CONTENT_UNKNOWN || in->kind == CONTENT_NETWORK ||
 	    in->kind == CONTENT_INHERITED || n == ITEMS_MAX) {
 		items[n].text = NULL;
@@ -450,6 +514,14 @@ handle_xargs(const struct subject *s)
 	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
+	if ((in.names & NAMES_ALL) != 0 && at < s->argc)
+		for (size_t i = 0; i < n; i++) {
+			if (harms_all(s, &s->argv[at], &items[i]))
+				return;
+			if (in_list(base_name(word_start(&s->argv[at])),
+			    deleters) && items[i].text != NULL)
+				zone_delete(s, &items[i], 1);
+		}
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)
@@ -460,90 +532,4 @@ handle_xargs(const struct subject *s)
 		run_with(s, s->argv + at, s->argc - at, mark, items, n);
 	else
 		run_with(s, &echo, 1, mark, items, n);
-}
-
-/* parallel CMD ::: items, or items on stdin, or commands on stdin. */
-void
-handle_parallel(const struct subject *s)
-{
-	static const struct optspec spec = { "jnNaILSE", "jobs max-args "
-	    "arg-file delimiter sshlogin joblog results timeout delay "
-	    "retries tmpdir workdir colsep progress", OPT_STOPS };
-	const struct word *cmd = NULL;
-	struct word *line;
-	struct optscan o;
-	struct opt opt;
-	size_t at = s->argc, sep, i, ignored;
-	char *text;
-	size_t len = 0;
-	int marked = 0;
-
-	opt_begin(&o, s, 1, &spec);
-	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND) {
-			at = opt.at;
-			cmd = opt.word;
-			break;
-		}
-		if (opt_is(&opt, 'S', "sshlogin"))
-			class_find(s, CLASS_NET_WRITE, "runs commands on "
-			    "other hosts");
-	}
-	class_find(s, CLASS_READ, "starts a command for what it reads");
-	if (cmd == NULL || strncmp(word_start(cmd), ":::", 3) == 0) {
-		/* what it reads are commands */
-		for (i = at + 1; cmd != NULL && i < s->argc; i++)
-			subject_code(s, DIALECT_BASH, SHELL_CHILD,
-			    &s->argv[i]);
-		if (cmd == NULL) {
-			struct shell_start start = {
-				.who = SHELL_CHILD, .command = s->c,
-				.code_on_stdin = 1
-			};
-			if (s->c->input.kind == CONTENT_INHERITED)
-				class_find(s, CLASS_OPAQUE, "the commands are "
-				    "not known");
-			else
-				shell_judge_content(s->j, &s->c->input,
-				    DIALECT_BASH, &start, s->out);
-		}
-		return;
-	}
-	for (sep = at; sep < s->argc; sep++)
-		if (strncmp(word_start(&s->argv[sep]), ":::", 3) == 0)
-			break;
-	/* the words up to there are joined, and read by a shell */
-	for (i = at; i < sep; i++) {
-		len += s->argv[i].len + 1;
-		marked |= find_mark(word_start(&s->argv[i]), any_mark,
-		    &ignored) != NULL;
-	}
-	for (i = sep == s->argc ? sep : sep + 1; i <= s->argc; i++) {
-		size_t used = 0, k;
-
-		if (i == s->argc && sep < s->argc)
-			break;
-		if (!subject_affords(s, len))
-			return;
-		text = judging_alloc(s->j, len + (i < s->argc ?
-		    s->argv[i].len : 0) + 2);
-		for (k = at; k < sep; k++) {
-			memcpy(text + used, word_start(&s->argv[k]),
-			    s->argv[k].len);
-			used += s->argv[k].len;
-			text[used++] = ' ';
-		}
-		if (i < s->argc)
-			memcpy(text + used, word_start(&s->argv[i]),
-			    s->argv[i].len);
-		line = word_make(s->j, text, cmd);
-		/* The item is one word, whatever is in it ... */
-		if (!run_with(s, s->argv + at, sep - at, any_mark,
-		    i < s->argc ? &s->argv[i] : &(struct word){ .flags =
-		    WORD_PREFIX | (marked ? 0 : WORD_SPLITS) }, 1))
-			return;
-		/* ... or, with some options, text of the line. */
-		if (!marked && i < s->argc)
-			subject_code(s, DIALECT_BASH, SHELL_CHILD, line);
-	}
 }

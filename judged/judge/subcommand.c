@@ -75,8 +75,8 @@ static const struct sub_row {
 	{ "pipenv", "install|update|sync|upgrade", CLASS_REMOTE },
 	{ "hatch", "publish", CLASS_NET_WRITE },
 	{ "twine", "upload|register", CLASS_NET_WRITE },
-	{ "conda", "list|info|search|config|doctor|compare|env list|export",
-	    CLASS_READ },
+	{ "conda", "env list|export", CLASS_READ },
+	{ "conda", "list|info|search|config|doctor|compare", CLASS_READ },
 	{ "conda", "install|create|update|upgrade|env|build", CLASS_REMOTE },
 	{ "conda", "remove|uninstall|clean", CLASS_MUTATE },
 	{ "mamba", "install|create|update|env", CLASS_REMOTE },
@@ -141,7 +141,8 @@ static const struct sub_row {
 	{ "rustup", "show|which|doc|man|completions|check", CLASS_READ },
 	{ "rustup", "override|default|set", CLASS_MUTATE },
 	{ "rustup", "*", CLASS_REMOTE },
-	{ "go", "install|get|work sync", CLASS_REMOTE },
+	{ "go", "install|get", CLASS_REMOTE },
+	{ "go", "work sync", CLASS_REMOTE },
 	{ "go", "mod download|tidy|vendor", CLASS_NET_READ },
 	{ "go", "mod|fmt|fix|clean|generate|work", CLASS_MUTATE },
 	{ "go", "*", CLASS_READ },
@@ -154,8 +155,8 @@ static const struct sub_row {
 	{ "pecl", "list|info|search", CLASS_READ },
 	{ "pecl", "*", CLASS_REMOTE },
 	{ "brew", "list|ls|info|search|config|doctor|deps|uses|outdated|"
-	    "leaves|home|desc|log|cat|commands|options|services list",
-	    CLASS_READ },
+	    "leaves|home|desc|log|cat|commands|options", CLASS_READ },
+	{ "brew", "services list", CLASS_READ },
 	{ "brew", "uninstall|remove|rm|cleanup|pin|unpin|autoremove",
 	    CLASS_MUTATE },
 	{ "brew", "", CLASS_READ }, { "brew", "*", CLASS_REMOTE },
@@ -165,6 +166,9 @@ static const struct sub_row {
 	    "hash|store|doctor|fmt|derivation", CLASS_READ },
 	{ "nix", "", CLASS_READ }, { "nix", "*", CLASS_REMOTE },
 	{ "nix-env", "*", CLASS_REMOTE },
+	{ "nix-shell", "*", CLASS_REMOTE },
+	{ "guix", "search|show|describe|size|lint|", CLASS_READ },
+	{ "guix", "*", CLASS_REMOTE },
 	{ "mix", "deps.get|deps.update|local.hex|local.rebar|"
 	    "archive.install|escript.install", CLASS_REMOTE },
 	{ "mix", "hex.publish", CLASS_NET_WRITE },
@@ -193,11 +197,25 @@ static const struct sub_row {
 	{ "conan", "upload", CLASS_NET_WRITE },
 	{ "helm", "install|upgrade|uninstall|delete|rollback|push|test",
 	    CLASS_NET_WRITE },
-	{ "helm", "pull|repo|search|dependency|registry|plugin",
-	    CLASS_NET_READ },
+	{ "helm", "pull|repo|search|dependency|registry|plugin|list|ls|"
+	    "status|history|get", CLASS_NET_READ },
 	{ "helm", "*", CLASS_READ },
-	{ "ansible-galaxy", "install|collection|role install",
-	    CLASS_REMOTE },
+	{ "kubectl", "get|describe|logs|top|explain|version|api-resources|"
+	    "api-versions|cluster-info|diff|events|wait|auth|completion|"
+	    "options|help|kustomize|", CLASS_NET_READ },
+	{ "kubectl", "rollout status|history", CLASS_NET_READ },
+	{ "kubectl", "config view|get-contexts|current-context|get-clusters|"
+	    "get-users", CLASS_NET_READ },
+	{ "kubectl", "plugin list", CLASS_READ },
+	{ "kubectl", "*", CLASS_NET_WRITE },
+	{ "terraform", "fmt", CLASS_MUTATE },
+	{ "terraform", "validate|version|graph|console|", CLASS_READ },
+	{ "terraform", "state list|show|pull", CLASS_NET_READ },
+	{ "terraform", "workspace list|show", CLASS_NET_READ },
+	{ "terraform", "plan|show|output|providers|metadata", CLASS_NET_READ },
+	{ "terraform", "*", CLASS_NET_WRITE },
+	{ "ansible-galaxy", "collection|role install", CLASS_REMOTE },
+	{ "ansible-galaxy", "install", CLASS_REMOTE },
 	{ "ansible-galaxy", "*", CLASS_READ },
 	/* containers */
 	{ "docker", "system prune", CLASS_DESTROY },
@@ -239,7 +257,6 @@ static const struct sub_row {
 	    "is-active|is-enabled|is-failed|is-system-running|help|"
 	    "show-environment|get-default|", CLASS_READ },
 	{ "systemctl", "*", CLASS_ELEVATED },
-	{ "service", "*", CLASS_ELEVATED },
 	{ "rc-service", "*", CLASS_ELEVATED },
 	{ "rc-update", "*", CLASS_ELEVATED },
 	{ "loginctl", "list-sessions|list-users|list-seats|show-session|"
@@ -254,7 +271,10 @@ static const struct sub_row {
 	{ "localectl", "*", CLASS_ELEVATED },
 	{ "networkctl", "list|status|lldp|", CLASS_READ },
 	{ "networkctl", "*", CLASS_ELEVATED },
-	{ "nmcli", "*", CLASS_ELEVATED },
+	{ "nmcli", "general|g|device|dev|d|connection|con|c|radio|r|"
+	    "networking|n|monitor|m status|show|list|hostname|permissions|"
+	    "logging|connectivity|", CLASS_READ },
+	{ "nmcli", "", CLASS_READ }, { "nmcli", "*", CLASS_ELEVATED },
 	{ "resolvectl", "status|query|statistics|service|openpgp|tlsa|",
 	    CLASS_NET_READ },
 	{ "resolvectl", "*", CLASS_ELEVATED },
@@ -265,7 +285,6 @@ static const struct sub_row {
 	{ "ufw", "status|show|version|app", CLASS_READ },
 	{ "ufw", "*", CLASS_ELEVATED },
 	{ "nft", "list", CLASS_READ }, { "nft", "*", CLASS_ELEVATED },
-	{ "firewall-cmd", "*", CLASS_ELEVATED },
 	{ "virsh", "list|dominfo|domstate|net-list|pool-list|vol-list|"
 	    "capabilities|nodeinfo|dumpxml|help|version", CLASS_READ },
 	{ "virsh", "undefine|destroy|vol-delete|pool-delete", CLASS_DESTROY },
@@ -283,8 +302,9 @@ static const struct sub_row {
 	    CLASS_READ },
 	{ "zpool", "labelclear", HARD_DISK }, { "zpool", "*",
 	    CLASS_ELEVATED },
-	{ "btrfs", "subvolume|sub|subv|su delete|del|d|de", HARD_SNAPSHOT },
-	{ "btrfs", "subvolume|sub|subv|filesystem|fi|device|dev|scrub|"
+	{ "btrfs", "subvolume|subvolum|subvolu|subvol|subvo|subv|sub|su|s "
+	    "delete|delet|dele|del|de|d", HARD_SNAPSHOT },
+	{ "btrfs", "subvolume|subvol|subv|sub|su|filesystem|fi|device|dev|scrub|"
 	    "balance|property|qgroup|quota|inspect-internal "
 	    "list|show|df|usage|du|stats|status|get|get-default|dump-tree",
 	    CLASS_READ },
@@ -318,8 +338,7 @@ static const struct sub_row {
 	{ "vsce", "publish", CLASS_NET_WRITE },
 	{ "pre-commit", "install|uninstall", CLASS_MUTATE },
 	{ "keyctl", "show|list|rlist|describe|print|read", CLASS_READ },
-	{ "keyctl", "*", CLASS_ELEVATED },
-	{ "update-alternatives", "*", CLASS_ELEVATED }
+	{ "keyctl", "*", CLASS_ELEVATED }
 };
 #define NROWS	(sizeof(rows) / sizeof(rows[0]))
 static struct names by_name = NAMES(rows);
@@ -372,7 +391,10 @@ known_as(const char *name)
 		{ "nerdctl", "docker" }, { "buildah", "docker" },
 		{ "podman-compose", "docker-compose" }, { "microdnf", "dnf" },
 		{ "dnf5", "dnf" }, { "pkgin", "apk" }, { "incus", "lxc" },
-		{ "cnpm", "npm" }, { "ng", "code" }, { "nala", "apt" }
+		{ "cnpm", "npm" }, { "ng", "code" }, { "nala", "apt" },
+		{ "oc", "kubectl" }, { "k9s", "kubectl" },
+		{ "microk8s", "minikube" }, { "tofu", "terraform" },
+		{ "terragrunt", "terraform" }
 	};
 	size_t i;
 
@@ -382,6 +404,149 @@ known_as(const char *name)
 	if (strncmp(name, "pip3.", 5) == 0)
 		return ("pip");
 	return (name);
+}
+
+/*
+ * Options that take a value, beside those that most have.  Those of "code"
+ * are given a line of shell; what follows those of "rest" is a command.
+ */
+static const struct sub_options {
+	const char	*program;
+	const char	*shorts;
+	const char	*longs;
+	const char	*code;		/* "c call" */
+	const char	*rest;
+} sub_options[] = {
+	{ "apt", "otca", "option target-release config-file", NULL, NULL },
+	{ "apt-get", "otca", "option target-release config-file", NULL,
+	    NULL },
+	{ "aptitude", "otqw", "target-release", NULL, NULL },
+	{ "bun", NULL, "cwd", NULL, NULL },
+	{ "cargo", "ZC", "color", NULL, NULL },
+	{ "composer", "d", "working-dir", NULL, NULL },
+	{ "conda", "np", "name", NULL, NULL },
+	{ "dnf", "cdexR", "enablerepo disablerepo releasever installroot "
+	    "setopt", NULL, NULL },
+	{ "docker", "Hlfp", "tlscacert tlscert tlskey file project-name "
+	    "env-file profile", NULL, NULL },
+	{ "docker-compose", "fp", "file project-name env-file profile", NULL,
+	    NULL },
+	{ "go", "C", NULL, NULL, NULL },
+	{ "helm", "nf", "namespace kube-context kubeconfig values version",
+	    NULL, NULL },
+	{ "hg", "R", "repository", NULL, NULL },
+	{ "jj", "R", "repository", NULL, NULL },
+	{ "kubectl", "nflLcoks", "namespace kubeconfig cluster user "
+	    "selector output filename container server token as "
+	    "request-timeout", NULL, NULL },
+	{ "nix", "j", "option", NULL, "c command" },
+	{ "nix-shell", "pAIEj", "packages attr option", "run command", NULL },
+	{ "nmcli", "fmecw", "fields mode escape colors wait", NULL, NULL },
+	{ "npm", "Cw", "workspace userconfig cache loglevel call package",
+	    "c call", NULL },
+	{ "npx", "pc", "package call", "c call", NULL },
+	{ "pip", NULL, "python log proxy timeout cache-dir", NULL, NULL },
+	{ "pnpm", "CF", "dir filter", NULL, NULL },
+	{ "poetry", "CP", NULL, NULL, NULL },
+	{ "snapper", "c", "root", NULL, NULL },
+	{ "svn", NULL, "username password config-dir", NULL, NULL },
+	{ "systemctl", "HMtpnos", "type state property lines output machine "
+	    "signal root image", NULL, NULL },
+	{ "uv", NULL, "python cache-dir config-file", NULL, NULL },
+	{ "virsh", "c", "connect", NULL, NULL },
+	{ "yum", "cdexR", "enablerepo disablerepo releasever installroot",
+	    NULL, NULL },
+	{ "zypper", "Rc", "root", NULL, NULL }
+};
+
+static int
+names(const char *list, const struct opt *opt)
+{
+	size_t n, len;
+
+	if (list == NULL)
+		return (0);
+	for (; *list != '\0'; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (opt->kind == OPT_SHORT && n == 1 &&
+		    opt->letter == list[0])
+			return (1);
+		if (opt->kind != OPT_LONG)
+			continue;
+		len = strlen(opt->name);
+		if (n > 1 && len > 1 && len <= n &&
+		    strncmp(list, opt->name, len) == 0)
+			return (1);
+	}
+	return (0);
+}
+
+/* Commands that options hold; the options of the program for the rest. */
+static void
+sub_code(const struct subject *s, const char *name, struct optspec *spec)
+{
+	const struct sub_options *row = NULL;
+	struct optscan o;
+	struct opt opt;
+	char *longs;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(sub_options) / sizeof(sub_options[0]); i++)
+		if (strcmp(sub_options[i].program, name) == 0)
+			row = &sub_options[i];
+	if (row == NULL)
+		return;
+	spec->shorts = row->shorts;
+	if (row->longs != NULL) {
+		n = strlen(spec->longs);
+		longs = judging_alloc(s->j, n + strlen(row->longs) + 2);
+		memcpy(longs, spec->longs, n);
+		longs[n] = ' ';
+		memcpy(longs + n + 1, row->longs, strlen(row->longs));
+		spec->longs = longs;
+	}
+	if (row->code == NULL && row->rest == NULL)
+		return;
+	opt_begin(&o, s, 1, spec);
+	while (opt_next(&o, &opt)) {
+		if (names(row->code, &opt)) {
+			if (opt.value == NULL && o.next < s->argc)
+				opt.value = &s->argv[o.next];
+			if (opt.value != NULL)
+				subject_code(s, DIALECT_DASH, SHELL_CHILD,
+				    opt.value);
+		}
+		if (names(row->rest, &opt) && o.next < s->argc) {
+			subject_argv(s, s->argv + o.next, s->argc - o.next);
+			return;
+		}
+	}
+}
+
+/*
+ * What a subcommand that only reads or runs the workspace's own is given may
+ * be a command again: "cargo run -- rm -rf /".
+ */
+static void
+sub_tail(const struct subject *s)
+{
+	size_t i;
+
+	for (i = 2; i < s->argc; i++)
+		if (dangerous_tail(s, i))
+			return;
+}
+
+/* Programs of others that are fetched before they run: "go run x@v1". */
+static int
+runs_remote(const char *name, const struct word *what)
+{
+	const char *text = word_start(what);
+
+	if (strcmp(name, "go") == 0)
+		return (strchr(text, '@') != NULL);
+	return (strcmp(name, "deno") == 0 && (strstr(text, "://") != NULL ||
+	    strncmp(text, "npm:", 4) == 0 || strncmp(text, "jsr:", 4) == 0));
 }
 
 /* Units of Myelin's own: no call may stop what judges it. */
@@ -418,9 +583,9 @@ subcommand_find(const struct subject *s, enum class_id id,
 int
 subcommand_judge(const struct subject *s)
 {
-	static const struct optspec spec = { NULL, "prefix filter host "
-	    "registry cwd directory manifest-path target project chdir "
-	    "context log-level config", 0 };
+	struct optspec spec = { NULL, "prefix filter host registry cwd "
+	    "directory manifest-path target project chdir context "
+	    "log-level config", 0 };
 	const char *name = known_as(s->name);
 	const char *words[2] = { "", "" };
 	const struct sub_row *row;
@@ -430,6 +595,7 @@ subcommand_judge(const struct subject *s)
 	if ((row = names_find(&by_name, name)) == NULL)
 		return (0);
 	i = (size_t)(row - rows);
+	sub_code(s, name, &spec);
 	/* cargo +nightly */
 	while (at < s->argc && word_start(&s->argv[at])[0] == '+')
 		at++;
@@ -444,13 +610,20 @@ subcommand_judge(const struct subject *s)
 
 		words[j] = w == NULL || word_static(w) == NULL ? "" : w->text;
 	}
+	if (strcmp(words[0], "run") == 0 && runs_remote(name, opt_operand(s,
+	    at, &spec, 1)))
+		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
+		    &s->argv[0]);
 	for (; i < NROWS && strcmp(rows[i].program, name) == 0; i++) {
 		if (fits(&rows[i], words)) {
 			subcommand_find(s, rows[i].id, first == NULL ?
 			    &s->argv[0] : first);
+			if (rows[i].id == CLASS_READ)
+				sub_tail(s);
 			return (1);
 		}
 	}
+	sub_tail(s);
 	class_find(s, CLASS_READ, "changes nothing outside");
 	return (1);
 }

@@ -34,6 +34,11 @@ struct wrap_row {
 #define WRAP_CODE_C	0x08	/* -c STRING is code */
 #define WRAP_ELSEWHERE	0x10	/* another user or root directory */
 #define WRAP_ALONE	0x20	/* without a command it starts a shell */
+#define WRAP_AGAIN	0x40	/* options may follow what is skipped, too */
+#define WRAP_LOGIN	0x80	/* as su, unless it is told a user by -u */
+#define WRAP_ONE_CODE	0x100	/* one word alone is code, more are words */
+#define WRAP_REMOTE	0x200	/* on other hosts */
+#define WRAP_DASH_E	0x400	/* terminals: what is behind -e or "--" */
 
 static const struct wrap_row wrappers[] = {
 	{ "command", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
@@ -56,11 +61,18 @@ static const struct wrap_row wrappers[] = {
 	{ "stdbuf", WRAP_PREFIX, 0, "ioe", "input output error", NULL, 0 },
 	{ "unbuffer", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "setsid", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
-	{ "setarch", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	/* the architecture is a wrapper, and may be missing */
+	{ "setarch", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "linux32", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "linux64", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "i386", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "i486", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "i586", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "i686", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "x86_64", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "aarch64", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "armv7l", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "uname26", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "time", WRAP_PREFIX, 0, "fo", "format output", NULL, 0 },
 	{ "prlimit", WRAP_PREFIX, 0, "p", "pid", NULL, 0 },
 	{ "sudo", WRAP_PREFIX, 0, "ugpChDRTrtU", "user group prompt "
@@ -77,9 +89,9 @@ static const struct wrap_row wrappers[] = {
 	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE },
 	{ "runuser", WRAP_PREFIX, 0, "ucgGsTw", "user command group "
 	    "supp-group shell session-command", NULL,
-	    WRAP_ELEVATED | WRAP_CODE_C },
-	{ "sg", WRAP_PREFIX, WRAP_NEVER, "c", NULL, NULL,
-	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE },
+	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_LOGIN },
+	{ "sg", WRAP_STRING, 1, "c", NULL, NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C | WRAP_ALONE | WRAP_AGAIN },
 	{ "newgrp", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_ELEVATED },
 	{ "chroot", WRAP_PREFIX, 1, NULL, "userspec groups", NULL,
 	    WRAP_ELEVATED | WRAP_ELSEWHERE },
@@ -91,17 +103,46 @@ static const struct wrap_row wrappers[] = {
 	{ "setpriv", WRAP_PREFIX, 0, NULL, "reuid regid groups "
 	    "inh-caps ambient-caps bounding-set securebits pdeathsig "
 	    "selinux-label apparmor-profile", NULL, WRAP_ELEVATED },
-	{ "capsh", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "capsh", WRAP_PREFIX, WRAP_NEVER, "c", NULL, NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C },
+	{ "gosu", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "su-exec", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "setuidgid", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "s6-setuidgid", WRAP_PREFIX, 1, NULL, NULL, NULL, WRAP_ELEVATED },
+	{ "chpst", WRAP_PREFIX, 0, "uUbe/nlmdoprftc", NULL, NULL,
+	    WRAP_ELEVATED },
+	{ "aa-exec", WRAP_PREFIX, 0, "pn", "profile namespace", NULL,
+	    WRAP_ELEVATED },
+	{ "runcon", WRAP_PREFIX, 1, "turl", "type user role range", NULL,
+	    WRAP_ELEVATED },
+	{ "cgexec", WRAP_PREFIX, 0, "g", NULL, NULL, WRAP_ELEVATED },
+	{ "schroot", WRAP_PREFIX, 0, "cnudsro", "chroot session-name user "
+	    "directory shell option", NULL, WRAP_ELEVATED | WRAP_ELSEWHERE },
+	{ "systemd-nspawn", WRAP_PREFIX, 0, "DtiMupSEbhU", "directory "
+	    "template image machine user property slice setenv bind bind-ro "
+	    "tmpfs chdir", NULL, WRAP_ELEVATED | WRAP_ELSEWHERE },
+	{ "nsjail", WRAP_PREFIX, 0, "MCcpxuguHTDBRlLtdE", "mode config "
+	    "chroot user group cwd env bindmount bindmount_ro time_limit",
+	    NULL, WRAP_ELEVATED },
+	{ "minijail0", WRAP_PREFIX, 0, "ugcbkPSTaef", NULL, NULL,
+	    WRAP_ELEVATED },
 	{ "systemd-run", WRAP_PREFIX, 0, "HMputErRT", "host machine unit "
 	    "property slice description uid gid nice working-directory "
 	    "setenv on-active on-boot on-calendar timer-property", NULL,
 	    WRAP_ELEVATED },
 	{ "systemd-inhibit", WRAP_PREFIX, 0, NULL, "what who why mode",
 	    NULL, 0 },
-	{ "start-stop-daemon", WRAP_PREFIX, WRAP_NEVER, "xnpcgkrdus",
-	    "exec startas", NULL, WRAP_ELEVATED },
+	{ "start-stop-daemon", WRAP_PREFIX, WRAP_NEVER, "xnpcgkrdusaNPIO",
+	    "start! stop! status! exec startas name pidfile chuid user group umask chroot chdir "
+	    "signal retry nicelevel procsched iosched ppid pid output",
+	    NULL, WRAP_ELEVATED },
 	{ "bwrap", WRAP_PREFIX, 0, NULL, "chdir hostname uid gid "
-	    "seccomp dir tmpfs proc dev unsetenv", NULL, WRAP_ELEVATED },
+	    "seccomp dir tmpfs proc dev unsetenv mqueue lock-file sync-fd "
+	    "info-fd json-status-fd block-fd userns pidns cap-add cap-drop "
+	    "args argv0 size perms remount-ro add-seccomp-fd bind+ "
+	    "bind-try+ dev-bind+ dev-bind-try+ ro-bind+ ro-bind-try+ "
+	    "symlink+ setenv+ file+ bind-data+ ro-bind-data+ chmod+", NULL,
+	    WRAP_ELEVATED },
 	{ "firejail", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "fakeroot", WRAP_PREFIX, 0, "lfisub", "lib faked", NULL, 0 },
 	{ "fakechroot", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
@@ -111,6 +152,40 @@ static const struct wrap_row wrappers[] = {
 	{ "ltrace", WRAP_PREFIX, 0, "aAeDFlnopsuxX", "output library", NULL,
 	    0 },
 	{ "valgrind", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "uftrace", WRAP_PREFIX, 0, "dFNDPATLZ", NULL, NULL, 0 },
+	{ "bpftrace", WRAP_PREFIX, WRAP_NEVER, "ecpolB", NULL, NULL,
+	    WRAP_ELEVATED | WRAP_CODE_C },
+	{ "kcov", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	{ "rlwrap", WRAP_PREFIX, 0, "abcCdDfFgHlmMoOpPqsStUwzAN", NULL,
+	    NULL, 0 },
+	{ "faketime", WRAP_PREFIX, 1, "f", "exclude-monotonic", NULL, 0 },
+	{ "eatmydata", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "cpulimit", WRAP_PREFIX, 0, "lpe", "limit pid exe", NULL, 0 },
+	{ "schedtool", WRAP_PREFIX, 0, "apnM", NULL, NULL, 0 },
+	{ "tini", WRAP_PREFIX, 0, "pe", NULL, NULL, 0 },
+	{ "dumb-init", WRAP_PREFIX, 0, "r", "rewrite", NULL, 0 },
+	{ "catatonit", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "envdir", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	{ "softlimit", WRAP_PREFIX, 0, "acdflmoprst", NULL, NULL, 0 },
+	{ "setlock", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
+	{ "nq", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "tsp", WRAP_PREFIX, 0, "LNDEPSkprtwicu", NULL, NULL, 0 },
+	{ "sem", WRAP_PREFIX, 0, "j", "jobs id semaphoretimeout", NULL,
+	    WRAP_ONE_CODE },
+	{ "lvm", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
+	{ "spawn", WRAP_PREFIX, 0, NULL, NULL, NULL, WRAP_ONE_DASH },
+	{ "cross-env", WRAP_PREFIX, 0, NULL, NULL, NULL, WRAP_ASSIGNS },
+	{ "dtach", WRAP_PREFIX, 1, "ncAap", NULL, NULL, 0 },
+	{ "abduco", WRAP_PREFIX, 0, "ncAae", NULL, NULL, 0 },
+	{ "sshpass", WRAP_PREFIX, 0, "fdpPeV", NULL, NULL, 0 },
+	{ "pssh", WRAP_STRING, 0, "HhlptoeOxXi", "host hosts user par "
+	    "timeout outdir errdir options extra-args extra-arg", NULL,
+	    WRAP_REMOTE },
+	{ "parallel-ssh", WRAP_STRING, 0, "HhlptoeOxX", "host hosts user "
+	    "par timeout outdir errdir options extra-args extra-arg", NULL,
+	    WRAP_REMOTE },
+	{ "pdsh", WRAP_STRING, 0, "wxlftugjnFGR", NULL, NULL, WRAP_REMOTE },
+	{ "clush", WRAP_STRING, 0, "wxgXlfotu", NULL, NULL, WRAP_REMOTE },
 	{ "rr", WRAP_RUN, 0, NULL, NULL, "record", 0 },
 	{ "perf", WRAP_RUN, 0, "eocFtpCr", "event output freq repeat",
 	    "record stat trace", 0 },
@@ -162,6 +237,32 @@ static const struct wrap_row wrappers[] = {
 	{ "nodenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
 	{ "mise", WRAP_RUN, 0, "Cj", "cd", "exec x", 0 },
 	{ "asdf", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "jenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "goenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "plenv", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
+	{ "volta", WRAP_RUN, 0, NULL, "node npm pnpm yarn", "run", 0 },
+	{ "fnm", WRAP_RUN, 0, NULL, "using", "exec", 0 },
+	{ "pnpm", WRAP_RUN, 0, "CF", "dir filter", "exec", 0 },
+	{ "yarn", WRAP_RUN, 0, NULL, "cwd", "exec", 0 },
+	{ "lerna", WRAP_RUN, 0, NULL, "scope ignore concurrency", "exec", 0 },
+	{ "tox", WRAP_RUN, 0, "ec", NULL, "exec", 0 },
+	{ "devbox", WRAP_RUN, 0, "ce", "config env", "run", WRAP_ONE_CODE },
+	{ "op", WRAP_RUN, 0, NULL, "env-file account", "run", 0 },
+	{ "doppler", WRAP_RUN, 0, "pc", "project config command", "run",
+	    0 },
+	{ "aws-vault", WRAP_RUN, 1, "dt", "duration region", "exec",
+	    WRAP_AGAIN },
+	{ "chamber", WRAP_RUN, 1, NULL, NULL, "exec", WRAP_AGAIN },
+	{ "sops", WRAP_RUN, 1, NULL, "user", "exec-env exec-file",
+	    WRAP_ONE_CODE },
+	{ "guix", WRAP_RUN, WRAP_NEVER, "emLf", "expression manifest load-path "
+	    "file", "shell environment", WRAP_DASH_E },
+	{ "tmux", WRAP_RUN, 0, "ceFfnstxylSTL", NULL, "new-session new "
+	    "new-window neww split-window splitw respawn-pane respawnp "
+	    "respawn-window respawnw run-shell run if-shell if pipe-pane "
+	    "pipep display-popup popup send-keys send", WRAP_ONE_CODE },
+	{ "screen", WRAP_PREFIX, 0, "cehpsStT", NULL, NULL, WRAP_ONE_CODE },
+	{ "zellij", WRAP_RUN, 0, "dn", "direction name cwd", "run", 0 },
 	{ "direnv", WRAP_RUN, 1, NULL, NULL, "exec", 0 },
 	{ "opam", WRAP_RUN, 0, NULL, "switch", "exec", 0 },
 	{ "stack", WRAP_RUN, 0, NULL, NULL, "exec", 0 },
@@ -182,9 +283,22 @@ static const struct wrap_row wrappers[] = {
 	    "log-out log-io log-timing logging-format output-limit", NULL,
 	    WRAP_CODE_C },
 	{ "flock", WRAP_PREFIX, 1, "wEc", "timeout conflict-exit-code "
-	    "command", NULL, WRAP_CODE_C },
+	    "command", NULL, WRAP_CODE_C | WRAP_AGAIN },
+	/* Tcl, read as if it were shell: spawn, exec, system of one line */
 	{ "expect", WRAP_PREFIX, WRAP_NEVER, "c", NULL, NULL, WRAP_CODE_C },
-	{ "xterm", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_ONE_DASH }
+	{ "xterm", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "rxvt", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "urxvt", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "konsole", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "alacritty", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL, WRAP_DASH_E },
+	{ "kitty", WRAP_PREFIX, 0, "ocTd", "config override title", NULL,
+	    WRAP_DASH_E },
+	{ "gnome-terminal", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
+	    WRAP_DASH_E },
+	{ "xfce4-terminal", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
+	    WRAP_DASH_E },
+	{ "x-terminal-emulator", WRAP_PREFIX, WRAP_NEVER, NULL, NULL, NULL,
+	    WRAP_DASH_E }
 };
 
 /* ---- env and its kin ---- */
@@ -294,8 +408,59 @@ struct unwrapped {
 	const char		*cwd;
 	int			 is_code;	/* judged already */
 	int			 query;		/* command -v: a name */
+	int			 string;	/* entr -s: the rest is code */
+	const struct word	*program;	/* start-stop-daemon --exec */
 	struct command		**next;
 };
+
+/* Words from there on are a command; one alone is code. */
+static void
+words_or_code(const struct subject *s, size_t at)
+{
+	if (at + 1 == s->argc && s->argv[at].text != NULL &&
+	    strpbrk(s->argv[at].text, " \t\n;&|<>$`()") != NULL)
+		subject_code(s, DIALECT_DASH, SHELL_CHILD, &s->argv[at]);
+	else if (at < s->argc)
+		subject_argv(s, s->argv + at, s->argc - at);
+}
+
+/* start-stop-daemon --exec FILE ... -- ARGUMENTS */
+static void
+start_daemon(const struct subject *s, const struct word *program)
+{
+	struct word *argv = judging_alloc(s->j, (s->argc + 1) * sizeof(*argv));
+	size_t i, n = 0;
+
+	argv[n++] = *program;
+	for (i = 1; i < s->argc && !word_is(&s->argv[i], "--"); i++)
+		continue;
+	while (++i < s->argc)
+		argv[n++] = s->argv[i];
+	subject_argv(s, argv, n);
+}
+
+/* su USER ... -- WORDS: the words are a shell's. */
+static void
+login_words(const struct subject *s)
+{
+	static const struct word shell = { "sh", 2, 0, 0, 0 };
+	struct word *argv;
+	size_t i, n = 0;
+
+	for (i = 1; i < s->argc && !word_is(&s->argv[i], "--"); i++)
+		continue;
+	if (i + 1 >= s->argc)
+		return;
+	argv = judging_alloc(s->j, (s->argc + 1) * sizeof(*argv));
+	argv[n++] = shell;
+	/* the user may stand on either side */
+	if (word_start(&s->argv[++i])[0] != '-' && i + 1 < s->argc)
+		i++;
+	while (i < s->argc)
+		argv[n++] = s->argv[i++];
+	if (n > 1)
+		subject_argv(s, argv, n);
+}
 
 /* An option of a wrapper; 0 if the rest was judged with it. */
 static int
@@ -334,7 +499,18 @@ wrapper_option(const struct subject *s, struct unwrapped *u,
 	}
 	if (strcmp(name, "start-stop-daemon") == 0 && opt->value != NULL &&
 	    (opt_is(opt, 'x', "exec") || opt_is(opt, 'a', "startas")))
-		subject_argv(s, opt->value, 1);
+		u->program = opt->value;
+	if (strcmp(name, "entr") == 0 && opt_is(opt, 's', NULL))
+		u->string = 1;
+	if ((u->row->flags & WRAP_DASH_E) != 0 && (opt_is(opt, 'e', "command") ||
+	    opt_is(opt, 'x', "execute"))) {
+		if (opt->value != NULL)
+			subject_code(s, DIALECT_DASH, SHELL_CHILD,
+			    opt->value);
+		else
+			words_or_code(s, next);
+		return (0);
+	}
 	if (strcmp(name, "time") == 0 && opt->value != NULL &&
 	    opt_is(opt, 'o', "output"))
 		zone_write(s, opt->value, CLASS_MUTATE, "writes its times");
@@ -364,14 +540,7 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 		class_find(s, CLASS_READ, "starts nothing");
 		return;
 	}
-	/* flock FILE -c TEXT: behind its operands */
-	if ((row->flags & WRAP_CODE_C) != 0 && at + 1 < s->argc &&
-	    (word_is(&s->argv[at], "-c") ||
-	    word_is(&s->argv[at], "--command"))) {
-		subject_code(s, DIALECT_BASH, SHELL_CHILD, &s->argv[at + 1]);
-		return;
-	}
-	if (row->kind == WRAP_STRING) {
+	if (row->kind == WRAP_STRING || u->string) {
 		if (strcmp(row->name, "hyperfine") == 0) {
 			for (i = at; i < s->argc; i++)
 				subject_code(s, DIALECT_DASH, SHELL_CHILD,
@@ -379,7 +548,12 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 			return;
 		}
 		w = subject_join(s, at);
-		subject_code(s, DIALECT_DASH, SHELL_CHILD, w);
+		subject_code(s, DIALECT_DASH, (row->flags & WRAP_REMOTE) !=
+		    0 ? SHELL_ELSEWHERE : SHELL_CHILD, w);
+		return;
+	}
+	if ((row->flags & WRAP_ONE_CODE) != 0 && at + 1 == s->argc) {
+		words_or_code(s, at);
 		return;
 	}
 	*u->next = subject_command(s, (row->flags & WRAP_ELSEWHERE) != 0 ?
@@ -393,6 +567,7 @@ wrapper_judge(const struct subject *s, struct command **next)
 	struct optspec spec;
 	struct optscan o;
 	struct opt opt;
+	size_t login = s->argc;
 	unsigned skip;
 	int first = 1;
 
@@ -405,7 +580,17 @@ wrapper_judge(const struct subject *s, struct command **next)
 	if ((u.row->flags & WRAP_ELEVATED) != 0)
 		class_findf(s, CLASS_ELEVATED, "%s acts with other rights",
 		    &s->argv[0]);
+	if ((u.row->flags & WRAP_REMOTE) != 0)
+		class_findf(s, CLASS_NET_WRITE, "%s acts on other hosts",
+		    &s->argv[0]);
 	skip = u.row->skip;
+	if ((u.row->flags & WRAP_LOGIN) != 0 && !opt_has(s, 1, &spec, 'u',
+	    "user")) {
+		skip = WRAP_NEVER;
+		spec.flags &= ~(unsigned)OPT_STOPS;
+	}
+	if (skip >= WRAP_NEVER && (u.row->flags & WRAP_CODE_C) != 0)
+		login_words(s);
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
@@ -418,6 +603,12 @@ wrapper_judge(const struct subject *s, struct command **next)
 			o.ended = 1;
 			continue;
 		}
+		/* env -: as -i */
+		if ((u.row->flags & WRAP_ASSIGNS) != 0 &&
+		    strcmp(word_start(opt.word), "-") == 0) {
+			o.ended = 0;
+			continue;
+		}
 		if (u.row->kind == WRAP_RUN && first) {
 			if (word_static(opt.word) == NULL ||
 			    !listed(u.row->subs, opt.word->text))
@@ -426,15 +617,27 @@ wrapper_judge(const struct subject *s, struct command **next)
 			o.ended = 0;
 			continue;
 		}
+		if ((u.row->flags & WRAP_DASH_E) != 0 && opt.at > 1 &&
+		    word_is(&s->argv[opt.at - 1], "--")) {
+			words_or_code(s, opt.at);
+			return (1);
+		}
 		if (skip > 0) {
 			skip--;
+			/* a user; but rather too much than too little */
+			if (login > opt.at)
+				login = opt.at;
+			if ((u.row->flags & WRAP_AGAIN) != 0)
+				o.ended = 0;
 			continue;
 		}
 		started(s, &u, opt.at);
 		return (1);
 	}
+	if (u.program != NULL)
+		start_daemon(s, u.program);
 	if (u.row->kind == WRAP_RUN && first)
 		return (0);
-	started(s, &u, s->argc);
+	started(s, &u, (u.row->flags & WRAP_LOGIN) != 0 ? login : s->argc);
 	return (1);
 }

@@ -29,7 +29,7 @@ static const struct zone_row rows[] = {
 	{ "/dev/mapper/", ZONE_DISK }, { "/dev/disk/", ZONE_DISK },
 	{ "/dev/loop*", ZONE_DISK }, { "/dev/sr*", ZONE_DISK },
 	{ "/dev/root", ZONE_DISK },
-	{ "/boot/", ZONE_BOOT }, { "/etc/fstab", ZONE_BOOT },
+	{ "/boot", ZONE_BOOT }, { "/boot/", ZONE_BOOT }, { "/etc/fstab", ZONE_BOOT },
 	{ "/etc/default/grub", ZONE_BOOT }, { "/etc/grub.d/", ZONE_BOOT },
 	{ "/etc/crypttab", ZONE_BOOT },
 	{ "/proc/sysrq-trigger", ZONE_KERNEL }, { "/dev/mem", ZONE_KERNEL },
@@ -39,7 +39,8 @@ static const struct zone_row rows[] = {
 	{ "/etc/shadow", ZONE_ACCOUNT }, { "/etc/shadow-", ZONE_ACCOUNT },
 	{ "/etc/group", ZONE_ACCOUNT }, { "/etc/gshadow", ZONE_ACCOUNT },
 	{ "/etc/subuid", ZONE_ACCOUNT }, { "/etc/subgid", ZONE_ACCOUNT },
-	{ "/etc/sudoers", ZONE_ACCOUNT }, { "/etc/sudoers.d/", ZONE_ACCOUNT },
+	{ "/etc/sudoers", ZONE_ACCOUNT }, { "/etc/sudoers.d", ZONE_ACCOUNT },
+	{ "/etc/sudoers.d/", ZONE_ACCOUNT },
 	{ "/etc/doas.conf", ZONE_ACCOUNT },
 	{ "/etc/myelin", ZONE_SELF }, { "/etc/myelin/", ZONE_SELF },
 	{ "/var/lib/myelin", ZONE_SELF }, { "/var/lib/myelin/", ZONE_SELF },
@@ -396,6 +397,16 @@ zone_write(const struct subject *s, const struct word *w,
 		class_findf(s, harms[z].id, harms[z].rule, w);
 }
 
+/* .git of any repository; with a slash behind, too. */
+static int
+names_history(const struct subject *s, const struct word *w)
+{
+	const char *path = absolute(s, w);
+
+	return (strcmp(base_name(path == NULL ? w->text : path), ".git") ==
+	    0);
+}
+
 void
 zone_delete(const struct subject *s, const struct word *w, int recursive)
 {
@@ -424,14 +435,14 @@ zone_delete(const struct subject *s, const struct word *w, int recursive)
 		    "workspace and /tmp: %s", w);
 		return;
 	}
-	if (recursive && (w->flags & WORD_PREFIX) != 0)
+	if (recursive && (w->flags & (WORD_PREFIX | WORD_FOUND)) ==
+	    WORD_PREFIX)
 		class_findf(s, CLASS_OPAQUE, "what is deleted is not known: "
 		    "%s", w);
-	else if (recursive && zone_is_everything(s, w))
+	else if (recursive && z == ZONE_WORK && zone_is_everything(s, w))
 		class_findf(s, CLASS_DESTROY, "deletes all that is in the "
 		    "directory: %s", w);
-	else if (recursive && w->text != NULL &&
-	    strcmp(base_name(w->text), ".git") == 0)
+	else if (recursive && w->text != NULL && names_history(s, w))
 		class_find(s, CLASS_DESTROY, "deletes a repository's history");
 	else
 		class_findf(s, CLASS_LOSE, "deletes %s", w);

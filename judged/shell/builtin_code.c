@@ -202,7 +202,9 @@ set_unknown(struct resolver *r, const struct word *name, unsigned flags,
 static unsigned
 taint(const struct command *c)
 {
-	return (c->input.kind == CONTENT_NETWORK ? WORD_NETWORK : 0);
+	return ((c->input.kind == CONTENT_NETWORK ? WORD_NETWORK : 0) |
+	    ((c->input.names & NAMES_INSIDE) != 0 ? WORD_WORKSPACE : 0) |
+	    ((c->input.names & NAMES_FOUND) != 0 ? WORD_FOUND : 0));
 }
 
 /* mapfile -C code -c n array */

@@ -21,8 +21,9 @@ pieces_of_stream(struct resolver *r, const struct stream *s,
 	for (i = 0; i < s->n; i++) {
 		const struct content *c = &s->v[i];
 
-		w = word_unknown(c->kind == CONTENT_NETWORK ?
-		    WORD_NETWORK : 0);
+		w = word_unknown((c->kind == CONTENT_NETWORK ?
+		    WORD_NETWORK : 0) | ((c->names & NAMES_INSIDE) != 0 ?
+		    WORD_WORKSPACE : 0));
 		if (c->kind == CONTENT_NONE)
 			w = word_text("", 0);
 		if (c->kind == CONTENT_TEXT && judging_afford(r->j, c->len)) {

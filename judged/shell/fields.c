@@ -50,6 +50,8 @@ build_text(struct builds *b, struct build *x, const char *s, size_t len)
 	/* Of several paths only the last has what follows. */
 	if (len > 0 && (x->flags & WORD_SEVERAL))
 		x->flags |= WORD_PREFIX | WORD_SPLITS;
+	if (len > 0)
+		x->flags &= ~(unsigned)WORD_FOUND;
 	if ((x->flags & WORD_PREFIX) || len == 0)
 		return;
 	if (x->len + len > FIELD_MAX || !judging_afford(j, len)) {
@@ -171,12 +173,17 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	}
 
 	if (!splits) {
+		int more = x->len > 0 || (x->flags & WORD_PREFIX) != 0;
+
 		if ((w->flags & WORD_SEVERAL) && x->len > 0)
 			x->flags |= WORD_PREFIX | WORD_SPLITS;
 		if (w->text != NULL)
 			build_text(b, x, w->text, w->len);
 		x->open = 1;
 		x->flags |= w->flags;
+		/* "$f/.." is not what was found */
+		if (more)
+			x->flags &= ~(unsigned)WORD_FOUND;
 		if (w->flags & WORD_SPLITS)
 			x->flags |= WORD_PREFIX;
 		if (!(b->flags & EXPAND_SPLIT))
@@ -200,7 +207,7 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	}
 	if (w->flags & (WORD_PREFIX | WORD_SPLITS)) {
 		x->open = 1;
-		x->flags |= w->flags | WORD_PREFIX;
+		x->flags |= (w->flags & ~(unsigned)WORD_FOUND) | WORD_PREFIX;
 		/* Numbers and single paths stay one word. */
 		if (w->flags & WORD_EMPTY)
 			x->flags |= WORD_SPLITS;

@@ -202,7 +202,8 @@ judging_ask(struct judging *j, const char *class, const char *rule,
 	struct finding f = {
 		.verdict = VERDICT_ASK,
 		.class = class,
-		.effect = EFFECT_READ,
+		/* what is not known may be more than reading */
+		.effect = EFFECT_MUTATE_IRREVERSIBLE,
 		.marks = MARK_OPAQUE,
 		.rule = rule,
 		.next = "write out what the shell would compute, or let an "

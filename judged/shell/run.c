@@ -112,7 +112,7 @@ sub_end(struct resolver *r, const struct sub *s)
 	run_traps(r);
 	r->traps = s->traps;
 	r->dead = s->dead;
-	scope_rollback(r->scope, s->mark);
+	scope_leave(r->scope, s->mark);
 }
 
 /* In the background: a subshell with nothing to read. */

@@ -329,8 +329,13 @@ run_loop(struct resolver *r, const struct node *n, struct stream *out)
 	if (n->kind == NODE_SELECT) {
 		struct fields all;
 
+		/* one of them, or none */
 		for_values(r, n, &all);
-		l.values = value_unknown(r->j, 0);
+		l.values = all.n == 0 || all.n >= JUDGE_VALUES_MAX ?
+		    value_unknown(r->j, 0) : value_text(r->j, "", 0);
+		for (size_t i = 0; i < all.n && all.n < JUDGE_VALUES_MAX; i++)
+			l.values = value_join(r->j, l.values,
+			    value_word(r->j, &all.v[i]));
 	}
 	run_arith(r, n->arith[0]);
 	run_arith(r, n->arith[1]);

@@ -520,6 +520,17 @@ run_all(struct simple *s, struct stream *out)
 /* ---- the parts of the node ---- */
 
 static void
+expand_name(struct resolver *r, const char *name, struct expansion *e)
+{
+	struct word *w = judging_alloc(r->j, sizeof(*w));
+
+	*w = word_text(name, strlen(name));
+	memset(e, 0, sizeof(*e));
+	e->n = 1;
+	e->alt[0] = (struct fields){ w, 1 };
+}
+
+static void
 expand_words(struct simple *s)
 {
 	const struct ast_word *w;
@@ -534,7 +545,11 @@ expand_words(struct simple *s)
 		return;
 	s->words = judging_alloc(s->r->j, n * sizeof(*s->words));
 	for (w = s->n->words; w != NULL; w = w->next) {
-		expand_word(s->r, w, &e);
+		/* an array was assigned already: its name is declared */
+		if (w->is_array)
+			expand_name(s->r, w->name, &e);
+		else
+			expand_word(s->r, w, &e);
 		choice = &s->words[s->nwords++];
 		choice->n = e.n;
 		choice->first = e.alt[0];

@@ -162,6 +162,18 @@ scope_apply(struct scope *s, const struct changes *c)
 		put(s, c->v[i].slot, c->v[i].data);
 }
 
+void
+scope_leave(struct scope *s, size_t mark)
+{
+	struct changes changes;
+	size_t i;
+
+	scope_take(s, mark, &changes);
+	for (i = 0; i < changes.n; i++)
+		if (changes.v[i].slot->kind == SLOT_FILE)
+			put(s, changes.v[i].slot, changes.v[i].data);
+}
+
 static const void *
 join(struct scope *s, enum slot_kind kind, const void *a, const void *b)
 {

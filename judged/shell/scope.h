@@ -93,6 +93,11 @@ void	scope_rollback(struct scope *, size_t mark);
 /* Undoes all since the mark, and says what it was. */
 void	scope_take(struct scope *, size_t mark, struct changes *);
 void	scope_apply(struct scope *, const struct changes *);
+/*
+ * The end of another process: its variables and directory are gone, what it
+ * wrote to files is not.
+ */
+void	scope_leave(struct scope *, size_t mark);
 /* One or the other happened (NULL: nothing did); 1 if that changed much. */
 int	scope_join(struct scope *, const struct changes *,
 	    const struct changes *);

@@ -18,7 +18,7 @@
  *	SHELL_CHILD	a program that it starts: bash -c.  It sees the exported
  *			variables (others may be unset) and changes nothing here
  *	SHELL_ELSEWHERE	another host or user: ssh, su -.  Nothing is known but
- *			the text
+ *			the text, and that it begins in a home
  */
 enum shell_who { SHELL_SAME, SHELL_CHILD, SHELL_ELSEWHERE };
 

@@ -99,6 +99,7 @@ static void
 begin_child(struct resolver *r, const struct shell_start *start)
 {
 	const struct command *c = start->command;
+	const char *home = judging_context(r->j)->home;
 	struct word w;
 	size_t i;
 
@@ -107,6 +108,14 @@ begin_child(struct resolver *r, const struct shell_start *start)
 		scope_init(r->scope, r->j);
 		scope_set(r->scope, SLOT_VARIABLE, "IFS",
 		    value_text(r->j, " \t\n", 3));
+		if (home != NULL) {
+			/* its own: a home is a home, and it begins there */
+			w = word_text(home, strlen(home));
+			scope_set(r->scope, SLOT_VARIABLE, "HOME",
+			    value_word(r->j, &w));
+			if (start->who == SHELL_ELSEWHERE)
+				var_set_state(r, "cwd", &w);
+		}
 	} else {
 		scope_each(r->scope, SLOT_VARIABLE, hide, r);
 		scope_each(r->scope, SLOT_FUNCTION, hide_function, r);
@@ -190,7 +199,7 @@ end(struct resolver *r, const struct shell_start *start, struct start *s)
 		/* Of another scope nothing has to be undone. */
 		r->scope = s->was.scope;
 		if (scope == r->scope)
-			scope_rollback(r->scope, s->mark);
+			scope_leave(r->scope, s->mark);
 	} else {
 		/* They may still be called by what comes. */
 		for (d = r->defined; d != NULL; d = next) {
@@ -245,7 +254,7 @@ ask_remote(struct judging *j, const struct command *c)
 {
 	struct finding f = {
 		.verdict = VERDICT_ASK, .rank = 50, .class = "remote-code",
-		.effect = EFFECT_READ, .marks = MARK_REMOTE_CODE |
+		.effect = EFFECT_MUTATE_IRREVERSIBLE, .marks = MARK_REMOTE_CODE |
 		    MARK_NETWORK_READ,
 		.rule = "text from the network becomes code",
 		.next = "download it to a file, read it, then run the file",
