@@ -130,6 +130,8 @@ handle_shell(const struct subject *s)
 
 /* ---- interpreters ---- */
 
+#define CODE_COST	8	/* bytes of work, of one of code */
+
 /*
  * A call that executes or deletes, with what it is given as literals: all
  * that is certain.  Everything else in the code is the neuron's to contain.
@@ -165,7 +167,8 @@ static int
 is_word(const struct subject *s, char c)
 {
 	/* a name of Lisp holds "-" */
-	return (isalnum((unsigned char)c) || c == '_' || c == '.' ||
+	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '.' ||
 	    (c == '-' && (strcmp(s->name, "emacs") == 0 ||
 	    strcmp(s->name, "guile") == 0)));
 }
@@ -294,12 +297,12 @@ deny_if(const struct subject *s, const char *text, const char *what)
 void
 interpreter_code(const struct subject *s, const char *code, size_t len)
 {
-	const char *p = code, *end = code + len, *name, *next;
+	const char *p = code, *end = code + len, *name, *next, *word;
 	char *joined, *text, *called, *rm;
 	size_t n, room;
 	int unclosed = 0;
 
-	if (!subject_affords(s, len))
+	if (!subject_affords(s, len * CODE_COST))
 		return;
 	room = len + 16;
 	joined = judging_alloc(s->j, room);
@@ -327,7 +330,7 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 		for (name = p; p < end && is_word(s, *p); p++)
 			continue;
 		n = (size_t)(p - name);
-		called = judging_strndup(s->j, name, n);
+		word = name;
 		while (p < end && (*p == ' ' || *p == '\t'))
 			p++;
 		if (p >= end)
@@ -336,6 +339,7 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 			p++;
 		else if (*p != '"' && *p != '\'' && *p != '{' && *p != '[')
 			continue;
+		called = judging_strndup(s->j, word, n);
 		/* the last part counts: x.run, child_process.execSync */
 		name = strrchr(called, '.');
 		name = name == NULL ? called : name + 1;

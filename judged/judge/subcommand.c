@@ -384,7 +384,7 @@ fits(const struct sub_row *row, const char *const *words)
 static const char *
 known_as(const char *name)
 {
-	static const struct {
+	static const struct same {
 		const char	*name, *is;
 	} same[] = {
 		{ "pip3", "pip" }, { "pip2", "pip" }, { "podman", "docker" },
@@ -396,11 +396,11 @@ known_as(const char *name)
 		{ "microk8s", "minikube" }, { "tofu", "terraform" },
 		{ "terragrunt", "terraform" }
 	};
-	size_t i;
+	static struct names same_by_name = NAMES(same);
+	const struct same *known;
 
-	for (i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		if (strcmp(name, same[i].name) == 0)
-			return (same[i].is);
+	if ((known = names_find(&same_by_name, name)) != NULL)
+		return (known->is);
 	if (strncmp(name, "pip3.", 5) == 0)
 		return ("pip");
 	return (name);

@@ -6,6 +6,9 @@
 
 #include "fields.h"
 
+/* Bytes of a word that is expanded that count as one more. */
+#define PART_WEIGHT	32
+
 /* ---- parts ---- */
 
 /* What a substitution put out, as words of a variable. */
@@ -391,6 +394,16 @@ append(struct resolver *r, struct expansion *to, const struct expansion *e)
 	*to = out;
 }
 
+static size_t
+parts_length(const struct part *p)
+{
+	size_t n = 0;
+
+	for (; p != NULL; p = p->next)
+		n += p->len;
+	return (n);
+}
+
 /*
  * A word that is one literal, as most are: it stands for itself.  1 if so.
  */
@@ -428,6 +441,7 @@ expand_word(struct resolver *r, const struct ast_word *word,
 
 	if (expand_literal(r, word, out))
 		return;
+	(void)judging_words(r->j, parts_length(word->parts) / PART_WEIGHT);
 	if (r->dialect == DIALECT_DASH || !brace_possible(word->parts)) {
 		expand_parts(r, word->parts, EXPAND_WORD, out);
 		place_fields(r, word, out);
@@ -448,8 +462,16 @@ expand_word(struct resolver *r, const struct ast_word *word,
 	r->j->braces += n;
 	out->n = 1;
 	out->alt[0] = (struct fields){ NULL, 0 };
+	w = judging_alloc(r->j, n * sizeof(*w));
 	for (i = 0; i < n; i++) {
 		expand_parts(r, braces[i], EXPAND_WORD, &e);
+		if (w != NULL && e.n == 1 && e.alt[0].n == 1) {
+			/* As most are: one field each, in one list. */
+			w[i] = e.alt[0].v[0];
+			out->alt[0] = (struct fields){ w, i + 1 };
+			continue;
+		}
+		w = NULL;
 		append(r, out, &e);
 	}
 	place_fields(r, word, out);

@@ -6,7 +6,6 @@
 #include "fields.h"
 
 #define FIELD_MAX	JUDGE_TEXT_MAX
-#define LOOKED_MAX	256	/* fields of an unknown that are looked at */
 
 static void
 build_close(struct builds *b, struct build *x)

@@ -347,13 +347,15 @@ judging_again(struct judging *j, size_t len, const struct command *c)
 {
 	size_t max = (size_t)j->length * JUDGE_AGAIN_FACTOR;
 
+	j->again_bytes += j->over ? len : 0;
 	len += JUDGE_AGAIN_EACH;
 	if (max < JUDGE_AGAIN_LEAST)
 		max = JUDGE_AGAIN_LEAST;
 	if (max > JUDGE_AGAIN_MAX)
 		max = JUDGE_AGAIN_MAX;
 	if (len > max || j->again > max - len ||
-	    j->again_over > JUDGE_AGAIN_OVER) {
+	    j->again_over > JUDGE_AGAIN_OVER ||
+	    j->again_bytes > JUDGE_AGAIN_BYTES) {
 		judging_bound(j,
 		    "more text becomes code again than is judged", c);
 		return (0);

@@ -21,7 +21,8 @@
 #define JUDGE_AGAIN_LEAST	4096		/* of any text */
 #define JUDGE_AGAIN_EACH	12		/* what beginning one counts */
 #define JUDGE_AGAIN_OVER	(16 * 1024)	/* commands in it, once over
-						 * the bound of commands */
+						 * the bound of commands ... */
+#define JUDGE_AGAIN_BYTES	(32 * 1024)	/* ... and bytes of it */
 #define JUDGE_DEPTH_MAX		32		/* of nesting */
 #define JUDGE_VALUES_MAX	8		/* of a variable */
 #define JUDGE_VARIABLES_MAX	256

@@ -32,7 +32,8 @@ struct judging {
 	uint32_t		 length;	/* of the outermost text */
 	size_t			 again;		/* bytes parsed again */
 	size_t			 again_over;	/* commands in them, over the
-						 * bound of commands */
+						 * bound of commands ... */
+	size_t			 again_bytes;	/* ... and bytes begun then */
 	size_t			 braces;	/* words that braces made */
 	size_t			 grown;		/* bytes that expansions made */
 	uint64_t		 steps;

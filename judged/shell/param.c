@@ -438,6 +438,7 @@ joined(struct resolver *r, struct pieces *p)
 	size_t i, k, len;
 	struct word *w;
 	char *text;
+	int afford;
 
 	for (i = 0; i < p->n; i++) {
 		const struct fields *f = &p->alt[i];
@@ -445,13 +446,15 @@ joined(struct resolver *r, struct pieces *p)
 		if (f->n < 2)
 			continue;
 		w = judging_alloc(r->j, sizeof(*w));
-		for (k = len = 0; k < f->n; k++) {
+		afford = judging_afford(r->j, f->n * sizeof(*w));
+		for (k = len = 0; k < f->n && (afford || k < LOOKED_MAX);
+		    k++) {
 			len += f->v[k].len + 1;
 			w->flags |= f->v[k].flags;
 		}
-		if (len > JUDGE_TEXT_MAX || (w->flags & WORD_PREFIX) ||
-		    known == NULL || !judging_afford(r->j, len +
-		    f->n * sizeof(*w))) {
+		if (!afford || len > JUDGE_TEXT_MAX ||
+		    (w->flags & WORD_PREFIX) || known == NULL ||
+		    !judging_afford(r->j, len)) {
 			*w = word_unknown(w->flags & WORD_NETWORK);
 		} else {
 			text = judging_alloc(r->j, len);

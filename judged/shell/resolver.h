@@ -81,6 +81,7 @@ void	run_function(struct resolver *, const struct function *,
 void	run_leftover(struct resolver *);
 
 void	stream_none(struct stream *);
+void	stream_copy(struct stream *, const struct stream *from);
 void	stream_set(struct stream *, enum content_kind);
 void	stream_append(struct resolver *, struct stream *,
 	    const struct stream *);
@@ -135,6 +136,9 @@ void	expand_string(struct resolver *, const char *, size_t,
 size_t	brace_expand(struct resolver *, const struct part *,
 	    struct part **out, size_t max);
 int	brace_possible(const struct part *);
+
+/* Fields of an unknown that are looked at. */
+#define LOOKED_MAX	256
 
 /* ---- param.c ---- */
 /* Alternatives of a parameter: lists of words, n words as fields. */

@@ -21,6 +21,14 @@ stream_set(struct stream *s, enum content_kind kind)
 	s->v[0].kind = kind;
 }
 
+/* What is beyond n is never looked at. */
+void
+stream_copy(struct stream *to, const struct stream *from)
+{
+	to->n = from->n;
+	memcpy(to->v, from->v, from->n * sizeof(from->v[0]));
+}
+
 static struct content
 content_concat(struct resolver *r, const struct content *a,
     const struct content *b)
@@ -74,7 +82,7 @@ stream_append(struct resolver *r, struct stream *to, const struct stream *s)
 		for (k = 0; k < s->n; k++)
 			out.v[out.n++] = content_concat(r, &to->v[i],
 			    &s->v[k]);
-	*to = out;
+	stream_copy(to, &out);
 }
 
 /* ---- lists ---- */
@@ -187,7 +195,7 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 		run_node(r, n, s);
 		sub_end(r, &sub);
 		r->in = s;
-		*out = *s;
+		stream_copy(out, s);
 	}
 	r->spawned--;
 	r->flags = flags;

@@ -324,7 +324,7 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 		c->flags |= COMMAND_BUILTIN;
 	give(r, c, out);
 	if (own.n != 1 || own.v[0].kind != CONTENT_INHERITED)
-		*out = own;
+		stream_copy(out, &own);
 }
 
 static void
@@ -363,7 +363,7 @@ run_command(struct resolver *r, struct command *c, struct stream *out)
 			bare->flags |= COMMAND_EXPANDS;
 			give(r, bare, &ignored);
 		}
-		*out = one;
+		stream_copy(out, &one);
 		if (!maybe)
 			return;
 	}
@@ -415,7 +415,7 @@ run_one(struct simple *s, struct stream *out)
 		/* $(<file) */
 		if (s->redirs.in != NULL && s->nassigns == 0 &&
 		    s->redirs.n == 1 && s->redirs.v[0].op == REDIRECT_READ)
-			*out = *s->redirs.in;
+			stream_copy(out, s->redirs.in);
 		redirs_output(r, c, out);
 		return;
 	}
@@ -455,11 +455,11 @@ add_output(struct resolver *r, struct stream *out, const struct stream *one,
 	const struct stream *joined;
 
 	if (first) {
-		*out = *one;
+		stream_copy(out, one);
 		return;
 	}
 	joined = stream_join(r->j, out, one);
-	*out = *joined;
+	stream_copy(out, joined);
 }
 
 /*
