@@ -404,28 +404,21 @@ parts_length(const struct part *p)
 	return (n);
 }
 
-/*
- * A word that is one literal, as most are: it stands for itself.  1 if so.
- */
-static int
+int
 expand_literal(struct resolver *r, const struct ast_word *word,
-    struct expansion *out)
+    struct word *w)
 {
 	const struct part *p = word->parts;
-	struct word *w;
 
 	if (p == NULL || p->next != NULL || (p->kind != PART_QUOTED &&
 	    (p->kind != PART_TEXT || p->text[0] == '~' ||
 	    strpbrk(p->text, "*?[{") != NULL)))
 		return (0);
-	w = judging_alloc(r->j, sizeof(*w));
 	w->text = p->text;
 	w->len = p->len;
 	w->flags = p->kind == PART_QUOTED ? WORD_QUOTED : 0;
 	w->from = r->fixed ? r->from : word->from;
 	w->to = r->fixed ? r->to : word->to;
-	out->n = 1;
-	out->alt[0] = (struct fields){ w, 1 };
 	r->j->steps++;
 	return (1);
 }
@@ -435,12 +428,17 @@ expand_word(struct resolver *r, const struct ast_word *word,
     struct expansion *out)
 {
 	struct part *braces[JUDGE_BRACES_MAX];
+	struct word literal, *w;
 	struct expansion e;
-	struct word *w;
 	size_t n, i;
 
-	if (expand_literal(r, word, out))
+	if (expand_literal(r, word, &literal)) {
+		w = judging_alloc(r->j, sizeof(*w));
+		*w = literal;
+		out->n = 1;
+		out->alt[0] = (struct fields){ w, 1 };
 		return;
+	}
 	(void)judging_words(r->j, parts_length(word->parts) / PART_WEIGHT);
 	if (r->dialect == DIALECT_DASH || !brace_possible(word->parts)) {
 		expand_parts(r, word->parts, EXPAND_WORD, out);

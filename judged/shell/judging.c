@@ -13,7 +13,7 @@
 #define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
 #define CHUNK_LAST	(2048 * 1024)	/* ... up to this */
 #define CHUNK_MAPPED	(256 * 1024)	/* from here on mapped, all at once */
-#define ALIGN		16
+#define ALIGN		_Alignof(void *)	/* all that is made needs */
 
 struct chunk {
 	struct chunk	*next;

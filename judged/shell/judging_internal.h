@@ -9,6 +9,7 @@
 #include "shell/judging.h"
 
 struct chunk;
+struct results;
 struct resolver;
 
 struct judging {
@@ -35,6 +36,7 @@ struct judging {
 						 * bound of commands ... */
 	size_t			 again_bytes;	/* ... and bytes begun then */
 	size_t			 braces;	/* words that braces made */
+	struct results		*results;	/* free ones of them */
 	size_t			 grown;		/* bytes that expansions made */
 	uint64_t		 steps;
 	unsigned		 commands;

@@ -125,6 +125,9 @@ struct texts {
 
 void	expand_word(struct resolver *, const struct ast_word *,
 	    struct expansion *);
+/* 1 and the word if it is one literal, as most are: it stands for itself. */
+int	expand_literal(struct resolver *, const struct ast_word *,
+	    struct word *);
 void	expand_parts(struct resolver *, const struct part *, unsigned flags,
 	    struct expansion *);
 void	expand_text(struct resolver *, const struct part *, unsigned flags,

@@ -16,6 +16,9 @@
 /* Bytes of a word that count as one more. */
 #define WORD_WEIGHT		16
 
+/* Bytes of work that a program takes which a pattern could mean. */
+#define PATTERN_COST		256
+
 /* One thing that varies. */
 enum vary { VARY_WORD, VARY_ASSIGN, VARY_REDIRECT, VARY_INPUT, VARY_CWD };
 
@@ -37,7 +40,9 @@ struct simple {
 	struct resolver		*r;
 	const struct node	*n;
 	struct command		*here;		/* of no combination yet */
-	struct choice		*words;
+	struct word		*literal;	/* all words, if none varies */
+	size_t			 nliteral;
+	struct choice		*words;		/* else */
 	size_t			 nwords;
 	const struct value	**assigns;
 	size_t			 nassigns;
@@ -123,6 +128,14 @@ build_words(struct simple *s, struct command *c)
 	struct word *v;
 	size_t i, k, d = 0, n = 0, weight = 0;
 
+	if (s->nliteral > 0) {
+		c->argv = s->literal;
+		c->argc = s->nliteral;
+		for (i = 0; i < c->argc; i++)
+			weight += 1 + c->argv[i].len / WORD_WEIGHT;
+		(void)judging_words(s->r->j, weight);
+		return;
+	}
 	for (i = 0; i < s->nwords; i++) {
 		f = &s->words[i].alt[0];
 		for (k = 1; k < s->words[i].n; k++)
@@ -220,6 +233,12 @@ give_pattern(struct resolver *r, struct command *c, struct stream *out)
 	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
 		if (!shell_match(pattern, name))
 			continue;
+		if (!judging_afford(r->j, PATTERN_COST + c->argc *
+		    sizeof(*v))) {
+			judging_bound(r->j, "patterns that mean more programs "
+			    "than are judged", c);
+			break;
+		}
 		as = judging_alloc(r->j, sizeof(*as));
 		*as = *c;
 		v = judging_alloc(r->j, c->argc * sizeof(*v));
@@ -543,8 +562,22 @@ expand_words(struct simple *s)
 		n++;
 	if (n == 0)
 		return;
+	s->literal = judging_alloc(s->r->j, n * sizeof(*s->literal));
+	for (w = s->n->words; w != NULL && !w->is_array &&
+	    expand_literal(s->r, w, &s->literal[s->nliteral]); w = w->next)
+		s->nliteral++;
+	if (w == NULL)
+		return;
 	s->words = judging_alloc(s->r->j, n * sizeof(*s->words));
-	for (w = s->n->words; w != NULL; w = w->next) {
+	/* The first ones are known already. */
+	for (; s->nwords < s->nliteral; s->nwords++) {
+		choice = &s->words[s->nwords];
+		choice->n = 1;
+		choice->first = (struct fields){ &s->literal[s->nwords], 1 };
+		choice->alt = &choice->first;
+	}
+	s->nliteral = 0;
+	for (; w != NULL; w = w->next) {
 		/* an array was assigned already: its name is declared */
 		if (w->is_array)
 			expand_name(s->r, w->name, &e);
