@@ -10,6 +10,8 @@
 #include "options.h"
 #include "zone.h"
 
+#define LINE_COST	8	/* bytes of work, of one of a line */
+
 /* Text behind a mark, up to the end of its line, is a command. */
 static void
 escape_at(const struct subject *s, const char *text, size_t len,
@@ -19,7 +21,7 @@ escape_at(const struct subject *s, const char *text, size_t len,
 	size_t n = end == NULL ? len : (size_t)(end - text);
 
 	/* Of each of many marks the rest of the line is code. */
-	if (n > 0 && subject_affords(s, n))
+	if (n > 0 && subject_affords(s, n * LINE_COST))
 		subject_hidden_code(s, word_make(s->j, judging_strndup(s->j,
 		    text, n), from));
 }
