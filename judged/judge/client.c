@@ -184,7 +184,9 @@ handle_crontab(const struct subject *s)
 		in.text = in.whole;
 		in.len = strlen(in.whole);
 	}
-	for (p = in.text, end = p + in.len; p != NULL && p < end; p += n + 1) {
+	if (in.text == NULL)
+		return;
+	for (p = in.text, end = p + in.len; p < end; p += n + 1) {
 		n = strcspn(p, "\n");
 		if (n > (size_t)(end - p))
 			n = (size_t)(end - p);

@@ -72,7 +72,7 @@ shell_words(const struct subject *s, struct shell_words *w)
 			return;
 		}
 		if (opt.letter == 'n' || (opt.letter == 'o' &&
-		    word_is(opt.value, "noexec")))
+		    opt.value != NULL && word_is(opt.value, "noexec")))
 			w->reads = 1;
 		else if (opt.letter == 'i')
 			w->talks = 1;
