@@ -17,8 +17,9 @@ judged_libjudged_a_SOURCES = \
 	judged/tool.c judged/tool.h \
 	judged/report.c judged/report.h \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
-	judged/judge/client.c \
-	judged/judge/code.c judged/judge/command.h judged/judge/disk.c \
+	judged/judge/calls.c judged/judge/client.c \
+	judged/judge/code.c judged/judge/command.h judged/judge/data.c \
+	judged/judge/disk.c \
 	judged/judge/files.c judged/judge/git.c judged/judge/host.c \
 	judged/judge/judge_int.h judged/judge/listing.c \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \

@@ -102,6 +102,14 @@ handle_tar(const struct subject *s)
 	if (o.uncertain)
 		class_find(s, CLASS_OPAQUE, "tar may be told to execute a "
 		    "command");
+	/* what was packed is deleted */
+	if (!t.extracts && !t.lists && opt_has(s, skip, &tar_spec, 0,
+	    "remove-files")) {
+		opt_begin(&o, s, skip, &tar_spec);
+		while (opt_next(&o, &opt))
+			if (opt.kind == OPT_OPERAND)
+				zone_delete(s, opt.word, 1);
+	}
 	if (t.lists && !t.extracts) {
 		class_find(s, CLASS_READ, "lists an archive");
 	} else if (t.extracts) {
@@ -161,6 +169,44 @@ archive_shows(const struct subject *s)
 	}
 	/* a filter */
 	return (s->name[0] != 'u' && opt_operand(s, 1, NULL, 0) == NULL);
+}
+
+/* gpg: what only shows; keys may come from and go to servers. */
+void
+handle_gpg(const struct subject *s)
+{
+	static const char *const shows[] = { "list-keys", "list-public-keys",
+		"list-secret-keys", "list-packets", "list-sigs", "verify",
+		"fingerprint", "check-sigs", "version", "help", "show-keys",
+		"export", "print-md", "verify-files", NULL };
+	static const char *const fetches[] = { "recv-keys", "receive-keys",
+		"refresh-keys", "search-keys", "locate-keys", "fetch-keys",
+		NULL };
+	static const struct optspec spec = { "oru", "output recipient "
+	    "local-user homedir keyserver keyring passphrase cipher-algo "
+	    "default-key pinentry-mode", 0 };
+	struct optscan o;
+	struct opt opt;
+	int reads = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.value != NULL && opt_is(&opt, 'o', "output")) {
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "writes a file");
+			reads = -1;
+		}
+		if (opt.kind == OPT_LONG && strcmp(opt.name, "send-keys") == 0)
+			handle_net_write(s);
+		else if (opt.kind == OPT_LONG && in_list(opt.name, fetches))
+			handle_net_read(s);
+		if (reads == 0 && ((opt.kind == OPT_LONG && in_list(opt.name,
+		    shows)) || (opt.kind == OPT_SHORT && strchr("kK",
+		    opt.letter) != NULL)))
+			reads = 1;
+	}
+	class_find(s, reads == 1 ? CLASS_READ : CLASS_MUTATE,
+	    "works on keys and messages");
 }
 
 /* gzip, zip, unzip, 7z, ...: files of the workspace change. */

@@ -182,7 +182,13 @@ handle_crontab(const struct subject *s)
 		    "network");
 	if (in.kind != CONTENT_TEXT && in.kind != CONTENT_UNKNOWN)
 		return;
-	for (p = in.text, end = p + in.len; p != NULL && p < end; p += n + 1) {
+	if (in.kind != CONTENT_TEXT && in.whole != NULL) {
+		in.text = in.whole;
+		in.len = strlen(in.whole);
+	}
+	if (in.text == NULL)
+		return;
+	for (p = in.text, end = p + in.len; p < end; p += n + 1) {
 		n = strcspn(p, "\n");
 		if (n > (size_t)(end - p))
 			n = (size_t)(end - p);
@@ -214,7 +220,7 @@ recipe(const struct subject *s, const char *text, size_t len)
 	*to = '\0';
 	len = (size_t)(to - line);
 	if (len > 0 && judging_again(s->j, len, s->c) &&
-	    subject_code_would_deny(s, line, len))
+	    subject_code_verdict(s, line, len) == VERDICT_DENY)
 		shell_judge(s->j, line, len, DIALECT_DASH, &start, NULL);
 }
 

@@ -35,6 +35,8 @@ dialect_of(const char *name)
 struct shell_words {
 	int			 code;	/* -c was there */
 	int			 input;	/* -s was there */
+	int			 reads;	/* -n was there: runs nothing */
+	int			 talks;	/* -i: which -n says nothing to */
 	const struct word	*first;	/* operand */
 	size_t			 at;	/* its index */
 	int			 traces;
@@ -69,6 +71,11 @@ shell_words(const struct subject *s, struct shell_words *w)
 			w->at = opt.at;
 			return;
 		}
+		if (opt.letter == 'n' || (opt.letter == 'o' &&
+		    opt.value != NULL && word_is(opt.value, "noexec")))
+			w->reads = 1;
+		else if (opt.letter == 'i')
+			w->talks = 1;
 		if (opt.letter == 'c')
 			w->code = 1;
 		else if (opt.letter == 's')
@@ -98,6 +105,8 @@ handle_shell(const struct subject *s)
 
 	shell_words(s, &w);
 	class_find(s, CLASS_READ, "starts a shell");
+	if (w.reads && !w.talks && dialect != DIALECT_OTHER)
+		return;
 	if (w.code) {
 		if (w.first == NULL)
 			return;		/* an error */
@@ -129,241 +138,6 @@ handle_shell(const struct subject *s)
 }
 
 /* ---- interpreters ---- */
-
-#define CODE_COST	8	/* bytes of work, of one of code */
-
-/*
- * A call that executes or deletes, with what it is given as literals: all
- * that is certain.  Everything else in the code is the neuron's to contain.
- */
-static const char *const exec_calls[] = {
-	"os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn",
-	"subprocess.run", "subprocess.call", "subprocess.Popen",
-	"subprocess.check_call", "subprocess.check_output",
-	"subprocess.getoutput", "subprocess.getstatusoutput",
-	"commands.getoutput", "pty.spawn", "Popen", "check_output",
-	"check_call", "system", "exec", "execSync", "execFile",
-	"execFileSync", "spawnSync", "spawn", "popen", "shell_exec",
-	"passthru", "proc_open", "qx", "open", "IO.popen", "os.execute",
-	"execute", "shell-command", "call-process", "start-process",
-	"call-process-shell-command", "shell-command-to-string", "posix_spawn",
-	"pcntl_exec", "create_subprocess_shell", "create_subprocess_exec",
-	"execvp", "execv", "execl", "execlp", "exec_command", "getoutput",
-	"getstatusoutput", "Process.spawn", "Kernel.system", "Command.new",
-	"sh", "execa", "execaSync", "ProcessBuilder", "doShellScript", "Open3.capture2",
-	"Open3.capture2e", "Open3.capture3", "Deno.run", "Bun.spawn", "run",
-	NULL
-};
-static const char *const delete_calls[] = {
-	"shutil.rmtree", "rmtree", "rm_rf", "rm_r", "remove_tree",
-	"FileUtils.rm_rf", "FileUtils.rm_r", "FileUtils.remove_dir",
-	"remove_entry_secure", "rmSync", "rmdirSync", "removeSync", "rimraf",
-	"fs.rm", "fs.rmdir", "promises.rm", "rm_rf!", "remove_entry",
-	"rmtree_p", "delete-directory", "os.RemoveAll", "remove_dir_all",
-	NULL
-};
-
-static int
-is_word(const struct subject *s, char c)
-{
-	/* a name of Lisp holds "-" */
-	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-	    (c == '-' && (strcmp(s->name, "emacs") == 0 ||
-	    strcmp(s->name, "guile") == 0)));
-}
-
-/*
- * Loops without an end whose body begins with a fork, blanks taken out.
- */
-static int
-forks_forever(struct judging *j, const char *code, size_t len)
-{
-	static const char *const heads[] = { "whileTrue:", "while1:",
-		"while(1)", "while(true)", "while(True):", "for(;;)", "loop",
-		"loopdo", "whiletruedo", "whiletrue", "while1", NULL };
-	static const char *const forks[] = { "fork", "os.fork(", "{fork",
-		"{os.fork(", "Process.fork", "{pcntl_fork(", "pcntl_fork(",
-		"posix.fork(", "{posix.fork(", NULL };
-	char *text = judging_alloc(j, len + 1);
-	const char *p, *at;
-	size_t i, k, n = 0;
-
-	for (i = 0; i < len; i++)
-		if (strchr(" \t\n;", code[i]) == NULL || code[i] == '\0')
-			text[n++] = code[i];
-	if (strstr(text, "forkwhilefork") != NULL ||
-	    strstr(text, "forkwhile1") != NULL ||
-	    strstr(text, "fork()while1") != NULL ||
-	    strstr(text, "forkwhiletrue") != NULL)
-		return (1);
-	for (i = 0; heads[i] != NULL; i++)
-		for (p = text; (at = strstr(p, heads[i])) != NULL; p = at + 1)
-			for (k = 0; forks[k] != NULL; k++)
-				if (strncmp(at + strlen(heads[i]), forks[k],
-				    strlen(forks[k])) == 0)
-					return (1);
-	return (0);
-}
-
-/*
- * A string literal at p: its end, its text in the arena.  NULL if there is
- * none.  Escapes as in C, as far as commands need.  unclosed is set when too
- * much was read in vain to look for more.
- */
-static const char *
-literal(struct judging *j, const char *p, const char *end, char **text,
-    int *unclosed)
-{
-	char quote = *p, *to;
-	const char *close;
-	int triple;
-
-	if (*unclosed || (quote != '"' && quote != '\'' && quote != '`'))
-		return (NULL);
-	triple = end - p >= 3 && p[1] == quote && p[2] == quote;
-	p += triple ? 3 : 1;
-	for (close = p; close < end && !(*close == quote && (!triple ||
-	    (end - close >= 3 && close[1] == quote && close[2] == quote)));
-	    close++)
-		if (*close == '\\' && close + 1 < end)
-			close++;
-	if (close >= end) {
-		/* Of a quote that is tried again each try is paid for. */
-		*unclosed |= !judging_afford(j, (size_t)(end - p));
-		return (NULL);
-	}
-	to = *text = judging_alloc(j, (size_t)(close - p) + 1);
-	while (p < close) {
-		if (*p == '\\') {
-			p++;
-			*to++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
-			p++;
-		} else
-			*to++ = *p++;
-	}
-	return (close + (triple ? 3 : 1));
-}
-
-/* The literals between here and the closing parenthesis, by spaces. */
-static const char *
-call_literals(struct judging *j, const char *p, const char *end, char *joined,
-    size_t room, int *unclosed)
-{
-	const char *next;
-	char *text;
-	size_t used = 0, n;
-	int depth = 1;
-
-	joined[0] = '\0';
-	while (p < end && depth > 0) {
-		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(j, p, end, &text, unclosed)) != NULL) {
-			n = strlen(text);
-			if (used + n + 2 < room) {
-				if (used > 0)
-					joined[used++] = ' ';
-				memcpy(joined + used, text, n + 1);
-				used += n;
-			}
-			p = next;
-			continue;
-		}
-		if (*p == '(' || *p == '[' || *p == '{')
-			depth++;
-		else if (*p == ')' || *p == ']' || *p == '}')
-			depth--;
-		p++;
-	}
-	return (p);
-}
-
-static void
-deny_if(const struct subject *s, const char *text, const char *what)
-{
-	size_t len = strlen(text);
-
-	if (len > 0 && judging_again(s->j, len, s->c) &&
-	    subject_code_would_deny(s, text, len)) {
-		struct shell_start start = {
-			.who = SHELL_CHILD, .command = s->c
-		};
-
-		(void)what;
-		shell_judge(s->j, text, len, DIALECT_BASH, &start, NULL);
-	}
-}
-
-void
-interpreter_code(const struct subject *s, const char *code, size_t len)
-{
-	const char *p = code, *end = code + len, *name, *next, *word;
-	char *joined, *text, *called, *rm;
-	size_t n, room;
-	int unclosed = 0;
-
-	if (!subject_affords(s, len * CODE_COST))
-		return;
-	room = len + 16;
-	joined = judging_alloc(s->j, room);
-	if (forks_forever(s->j, code, len)) {
-		class_find(s, HARD_FORKBOMB, "forks for ever");
-		return;
-	}
-	while (p < end) {
-		/* `...` of perl, ruby, php */
-		if (*p == '`' && strcmp(s->name, "node") != 0 &&
-		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
-			deny_if(s, text, "backticks");
-			p = next;
-			continue;
-		}
-		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
-			p = next;
-			continue;
-		}
-		if (!is_word(s, *p)) {
-			p++;
-			continue;
-		}
-		for (name = p; p < end && is_word(s, *p); p++)
-			continue;
-		n = (size_t)(p - name);
-		word = name;
-		while (p < end && (*p == ' ' || *p == '\t'))
-			p++;
-		if (p >= end)
-			break;
-		if (*p == '(')
-			p++;
-		else if (*p != '"' && *p != '\'' && *p != '{' && *p != '[')
-			continue;
-		called = judging_strndup(s->j, word, n);
-		/* the last part counts: x.run, child_process.execSync */
-		name = strrchr(called, '.');
-		name = name == NULL ? called : name + 1;
-		if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
-		    strncmp(called, "os.exec", 7) == 0 ||
-		    strncmp(called, "os.spawn", 8) == 0) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			deny_if(s, joined, called);
-		} else if (in_list(called, delete_calls) ||
-		    in_list(name, delete_calls)) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			rm = judging_alloc(s->j, strlen(joined) + 8);
-			memcpy(rm, "rm -rf ", 7);
-			memcpy(rm + 7, joined, strlen(joined) + 1);
-			deny_if(s, rm, called);
-		}
-	}
-}
 
 struct interpreter {
 	const char	*name;
@@ -419,6 +193,10 @@ interpret(const struct subject *s, const struct content *content)
 		    &s->argv[0]);
 		break;
 	case CONTENT_TEXT:
+		/* Tcl looks like a shell: exec rm -rf / */
+		if (strncmp(s->name, "tclsh", 5) == 0)
+			interpreter_command(s, judging_strndup(s->j, content->text,
+			    content->len), 0);
 		interpreter_code(s, content->text, content->len);
 		break;
 	case CONTENT_UNKNOWN:
@@ -433,14 +211,58 @@ interpret(const struct subject *s, const struct content *content)
 static void
 interpret_word(const struct subject *s, const struct word *code)
 {
+	const char *text;
+
 	if ((code->flags & WORD_NETWORK) != 0)
 		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
 		    &s->argv[0]);
 	else if (code->text == NULL)
 		class_findf(s, CLASS_OPAQUE, "%s runs code that is not known",
 		    &s->argv[0]);
-	else
-		interpreter_code(s, code->text, code->len);
+	if (word_code(code)[0] != '\0') {
+		text = word_code(code);
+		interpreter_code(s, text, strlen(text));
+		if (!word_known(code) && interpreter_starts(text,
+		    strlen(text)))
+			class_findf(s, CLASS_OPAQUE, "%s starts a command "
+			    "that is not known", &s->argv[0]);
+	}
+}
+
+/* Programs with other tables that take code in a word as well. */
+static const struct inline_row {
+	const char	*name;
+	const char	*options;	/* the word behind one is code */
+} inline_rows[] = {
+	{ "deno", "eval" }, { "bun", "-e --eval -p --print" },
+	{ "julia", "-e -E --eval --print" }, { "elixir", "-e --eval" },
+	{ "iex", "-e --eval" }, { "crystal", "eval" }, { "swift", "-e" },
+	{ "scala", "-e" }, { "raku", "-e" }, { "erl", "-eval" },
+	{ "R", "-e" }, { "octave", "--eval" }, { "ghc", "-e" },
+	{ "ts-node", "-e --eval -p" }, { "tsx", "-e --eval -p" },
+	{ "pwsh", "-c -Command -command" }, { "nu", "-c --commands" },
+	{ "xonsh", "-c" }, { "elvish", "-c" }, { "ipython", "-c" },
+	{ "sage", "-c" }, { "racket", "-e" }, { "sbcl", "--eval" },
+	{ "clisp", "-x" }, { "clojure", "-e" }, { "luajit", "-e" }
+};
+
+void
+inline_judge(const struct subject *s)
+{
+	const struct inline_row *row = NULL;
+	const char *p;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(inline_rows) / sizeof(inline_rows[0]); i++)
+		if (strcmp(inline_rows[i].name, s->name) == 0)
+			row = &inline_rows[i];
+	for (i = 1; row != NULL && i + 1 < s->argc; i++)
+		for (p = row->options; *p != '\0'; p += n + (p[n] == ' ')) {
+			n = strcspn(p, " ");
+			if (s->argv[i].len == n && strncmp(word_start(
+			    &s->argv[i]), p, n) == 0)
+				interpret_word(s, &s->argv[i + 1]);
+		}
 }
 
 /* python -m MODULE: some modules are programs of the tables. */

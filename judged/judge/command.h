@@ -51,7 +51,12 @@ struct word {
 	unsigned	 flags;
 	uint32_t	 from;
 	uint32_t	 to;
+	const char	*whole;		/* of what is not known to its end:
+					 * NULL, or all of it as code, with
+					 * WORD_HOLE where it is not known */
 };
+/* a variable that nobody sets, and no command of sed or awk */
+#define WORD_HOLE	"${_0}"
 
 /* Known to the last byte. */
 #define WORD_IS_STATIC(w)	((w)->text != NULL && \
@@ -72,6 +77,7 @@ struct content {
 	size_t			 len;
 	const char		*path;	/* of the file it is of, or NULL */
 	unsigned		 names;	/* NAMES_*: its lines name files */
+	const char		*whole;	/* as of a word */
 };
 #define NAMES_ALL	0x01	/* those of text, and all that lies below them */
 #define NAMES_FOUND	0x02	/* what a search found by more than its type */

@@ -252,6 +252,7 @@ void
 handle_ln(const struct subject *s)
 {
 	const struct word *target = target_directory(s, &copy_spec), **list;
+	struct content content;
 	size_t n, i;
 
 	list = operand_list(s, &n);
@@ -259,6 +260,11 @@ handle_ln(const struct subject *s)
 		target = list[--n];
 	for (i = 0; i < n; i++)
 		check_rename(s, list[i]);
+	if (target != NULL && n == 1) {
+		shell_file_get(s->j, s->c, list[0], &content);
+		if (content.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, target, &content);
+	}
 	class_find(s, CLASS_MUTATE, "makes links");
 	if (target != NULL)
 		zone_write(s, target, CLASS_MUTATE, "makes links");
@@ -275,6 +281,27 @@ handle_truncate(const struct subject *s)
 	while (opt_next(&o, &opt))
 		if (opt.kind == OPT_OPERAND)
 			zone_write(s, opt.word, CLASS_LOSE, "cuts a file off");
+}
+
+/* 4755, u+s, +s: not of directories alone, as 2775 and g+s are. */
+static int
+sets_user(const char *mode)
+{
+	const char *p;
+
+	if (mode[0] >= '0' && mode[0] <= '7')
+		return (strlen(mode) >= 4 && (mode[strlen(mode) - 4] & 4) !=
+		    0);
+	for (p = mode; (p = strchr(p, 's')) != NULL; p++) {
+		const char *from = p;
+
+		while (from > mode && from[-1] != ',')
+			from--;
+		if (memchr(from, '-', (size_t)(p - from)) == NULL &&
+		    (strcspn(from, "ua+=") < strcspn(from, "g")))
+			return (1);
+	}
+	return (0);
 }
 
 /* chmod, chown, chgrp, setfacl, chattr: FIRST operand is no file. */
@@ -311,6 +338,11 @@ handle_mode(const struct subject *s)
 			continue;
 		}
 		if (first) {
+			if (strcmp(s->name, "chmod") == 0 &&
+			    sets_user(word_start(opt.word)))
+				class_findf(s, CLASS_ELEVATED, "makes a "
+				    "program run with its owner's rights: %s",
+				    opt.word);
 			first = 0;
 			continue;
 		}
@@ -337,6 +369,7 @@ handle_mode(const struct subject *s)
 void
 handle_dd(const struct subject *s)
 {
+	struct content copy = s->c->input;
 	const struct word *out = NULL;
 	const char *text;
 	size_t i;
@@ -345,14 +378,20 @@ handle_dd(const struct subject *s)
 		text = word_start(&s->argv[i]);
 		if (strncmp(text, "of=", 3) == 0)
 			out = word_rest(s->j, &s->argv[i], 3);
+		else if (strncmp(text, "if=", 3) == 0)
+			shell_file_get(s->j, s->c, word_rest(s->j,
+			    &s->argv[i], 3), &copy);
 		else if (s->argv[i].text == NULL)
 			class_findf(s, CLASS_OPAQUE, "what is written is "
 			    "not known: %s", &s->argv[i]);
 	}
 	if (out == NULL)
 		class_find(s, CLASS_READ, "copies to its output");
-	else
+	else {
+		if (copy.kind != CONTENT_INHERITED)
+			shell_file_set(s->j, s->c, out, &copy);
 		zone_write(s, out, CLASS_LOSE, "overwrites a file");
+	}
 }
 
 /* ---- patch, keys ---- */
@@ -454,6 +493,7 @@ handle_rsync(const struct subject *s)
 	    "out-format password-file address rsync-path sockopts "
 	    "remote-option info debug max-delete", 0 };
 	const struct word *target = NULL, *last = NULL;
+	int dry = opt_has(s, 1, &spec, 'n', "dry-run");
 	int deletes = 0, reads = 0;
 	struct optscan o;
 	struct opt opt;
@@ -481,6 +521,11 @@ handle_rsync(const struct subject *s)
 	if (is_remote(target)) {
 		class_findf(s, CLASS_NET_WRITE, "copies to another host: %s",
 		    target);
+		return;
+	}
+	if (dry) {
+		class_find(s, reads ? CLASS_NET_READ : CLASS_READ,
+		    "shows what it would copy");
 		return;
 	}
 	if (deletes && zone_wipes(s, target)) {

@@ -339,7 +339,7 @@ git_config(const struct git *g)
 	struct optscan o;
 	struct opt opt;
 	const char *text;
-	int first = 1, writes = 0;
+	int first = 1, writes = 0, host = 0;
 
 	opt_begin(&o, &g->sub, 1, &spec);
 	while (opt_next(&o, &opt)) {
@@ -351,6 +351,8 @@ git_config(const struct git *g)
 			if (opt_is(&opt, 0, "global") ||
 			    opt_is(&opt, 0, "system"))
 				writes |= 2;
+			if (opt_is(&opt, 0, "system"))
+				host = 1;
 			continue;
 		}
 		text = word_start(opt.word);
@@ -370,6 +372,9 @@ git_config(const struct git *g)
 		git_key(g->s, word_start(key), value);
 		writes |= 1;
 	}
+	if (host && (writes & 1) != 0)
+		class_find(g->s, CLASS_ELEVATED, "changes git's configuration "
+		    "for all of the host");
 	class_find(g->s, (writes & 1) != 0 ? CLASS_MUTATE : CLASS_READ,
 	    (writes & 1) != 0 ? "changes git's configuration" :
 	    "shows git's configuration");
@@ -395,7 +400,12 @@ git_rebase(const struct git *g)
 static void
 git_bisect(const struct git *g)
 {
-	class_find(g->s, CLASS_MUTATE, "looks for a commit");
+	static const char *const shows[] = { "log", "view", "visualize",
+		"terms", "help", NULL };
+
+	class_find(g->s, g->sub.argc > 1 && in_list(word_start(
+	    &g->sub.argv[1]), shows) ? CLASS_READ : CLASS_MUTATE,
+	    "looks for a commit");
 	if (g->sub.argc > 2 && word_is(&g->sub.argv[1], "run"))
 		subject_argv(g->s, g->sub.argv + 2, g->sub.argc - 2);
 }
@@ -492,8 +502,8 @@ git_worktree(const struct git *g)
 static void
 git_gc(const struct git *g)
 {
+	int now = strcmp(g->name, "prune") == 0 && !has(g, 'n', "dry-run");
 	size_t i;
-	int now = 0;
 
 	for (i = 1; i < g->sub.argc; i++)
 		if (strstr(word_start(&g->sub.argv[i]), "=now") != NULL ||
@@ -615,7 +625,26 @@ git_archive(const struct git *g)
 			    "writes an archive");
 		else if (opt_is(&opt, 0, "exec"))
 			subject_hidden_code(g->s, opt.value);
+		else if (opt_is(&opt, 0, "remote"))
+			net_read(g, "reads from another repository");
 	}
+}
+
+/* lfs, subtree: what their first word says. */
+static void
+git_twice(const struct git *g)
+{
+	static const char *const pushes[] = { "push", "lock", "unlock", NULL };
+	static const char *const fetches[] = { "pull", "fetch", "clone", "add",
+		NULL };
+	const struct word *w = opt_operand(&g->sub, 1, NULL, 0);
+
+	if (w != NULL && in_list(word_start(w), pushes))
+		git_push(g);
+	else if (w != NULL && in_list(word_start(w), fetches))
+		git_fetch(g);
+	else
+		class_find(g->s, CLASS_MUTATE, "changes a repository");
 }
 
 static const struct git_row {
@@ -635,7 +664,7 @@ static const struct git_row {
 	{ "filter-branch", git_filter }, { "filter-repo", git_filter },
 	{ "gc", git_gc }, { "http-push", git_push }, { "init", git_init },
 	{ "imap-send", git_push }, { "instaweb", git_push },
-	{ "lfs", git_fetch },
+	{ "lfs", git_twice },
 	{ "ls-remote", git_fetch }, { "maintenance", git_mutate },
 	{ "merge", git_mutate }, { "mergetool", git_show },
 	{ "mv", git_mutate }, { "notes", git_mutate },
@@ -649,6 +678,7 @@ static const struct git_row {
 	{ "send-email", git_push }, { "send-pack", git_push },
 	{ "sparse-checkout", git_mutate }, { "stage", git_mutate },
 	{ "stash", git_stash }, { "submodule", git_submodule },
+	{ "subtree", git_twice },
 	{ "svn", git_push }, { "switch", git_switch },
 	{ "symbolic-ref", git_mutate }, { "tag", git_tag },
 	{ "update-index", git_mutate }, { "update-ref", git_update_ref },

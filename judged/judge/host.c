@@ -168,6 +168,21 @@ besides(const struct subject *s)
 	}
 }
 
+static int
+removes_myelin(const struct subject *s)
+{
+	static const struct optspec spec = { NULL, NULL, 0 };
+	size_t i;
+
+	if (!opt_has(s, 1, &spec, 'P', "purge") &&
+	    !opt_has(s, 1, &spec, 'r', "remove"))
+		return (0);
+	for (i = 1; i < s->argc; i++)
+		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
+			return (1);
+	return (0);
+}
+
 /* Lists without an operand or with certain options, else is elevated. */
 void
 handle_lister(const struct subject *s)
@@ -186,6 +201,8 @@ handle_lister(const struct subject *s)
 	    ((row->flags & HOST_NO_OPERAND) != 0 && operands == 0);
 	if (shows && !changes)
 		class_find(s, CLASS_READ, "shows something of the host");
+	else if (strcmp(s->name, "dpkg") == 0 && removes_myelin(s))
+		class_find(s, HARD_SELF, "removes Myelin itself");
 	else if (strcmp(s->name, "service") == 0 && strncmp(word_start(
 	    &s->argv[1]), "myelin", 6) == 0)
 		class_find(s, HARD_SELF, "changes Myelin's own service");

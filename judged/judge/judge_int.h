@@ -27,7 +27,7 @@ handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
 handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
-	handle_openssl, handle_keygen, handle_patch;
+	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie;
 handler	handle_tar, handle_archive, handle_code_options;
 handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
 
@@ -46,6 +46,12 @@ void	ex_command(const struct subject *, const struct word *);
 int	run_with(const struct subject *, const struct word *argv, size_t argc,
 	    const char *mark, const struct word *items, size_t nitems);
 extern const char any_mark[];
+
+/* A client of a database that is told to delete. */
+void	database_judge(const struct subject *);
+
+/* Code in a word of a program that is no interpreter of the table. */
+void	inline_judge(const struct subject *);
 
 /* What of its output is known where a program lists files. */
 void	listing_output(const struct subject *);
@@ -79,6 +85,7 @@ int	wrapper_use(size_t row, struct wrapper_use *);
 
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
+int	is_subcommand(const char *name);
 
 /*
  * 1 if the word there is a program of the hard denies; if what follows it
@@ -88,5 +95,13 @@ int	dangerous_tail(const struct subject *, size_t at);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);
+/*
+ * A command that code starts, if that would be denied; one that a shell is
+ * given as it stands (is_line) also if it would ask.
+ */
+void	interpreter_command(const struct subject *, const char *text,
+	    int is_line);
+/* 1 if the code names a call that starts commands. */
+int	interpreter_starts(const char *code, size_t len);
 
 #endif

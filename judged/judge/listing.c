@@ -24,7 +24,7 @@ static int
 operands_inside(const struct subject *s, const struct optspec *spec,
     size_t skip)
 {
-	static const struct word here = { ".", 1, 0, 0, 0 };
+	static const struct word here = { .text = ".", .len = 1 };
 	struct optscan o;
 	struct opt opt;
 	size_t n = 0;

@@ -15,9 +15,16 @@
 static void
 net_read(const struct subject *s)
 {
+	static const char *const outputs[] = { "-o", "--output", "-O",
+		"--output-document", "-P", "-fsSLo", "-sSLo", "-sLo", "-Lo",
+		"-fLo", "-so", "-sSo", "-fsSo", "-qO", "-d", NULL };
 	size_t i;
 
 	for (i = 1; i < s->argc; i++) {
+		/* a name of a file here is not sent */
+		if ((s->argv[i].flags & WORD_WORKSPACE) != 0 &&
+		    in_list(word_start(&s->argv[i - 1]), outputs))
+			continue;
 		if (!word_known(&s->argv[i])) {
 			class_findf(s, CLASS_OPAQUE, "what is asked of the "
 			    "network is not known: %s", &s->argv[i]);
@@ -318,7 +325,8 @@ handle_ssh(const struct subject *s)
 		};
 
 		/* a login shell there reads what comes */
-		if (s->c->input.kind == CONTENT_TEXT)
+		if (s->c->input.kind == CONTENT_TEXT ||
+		    s->c->input.whole != NULL)
 			shell_judge_content(s->j, &s->c->input, DIALECT_BASH,
 			    &start, s->out);
 		return;
@@ -344,15 +352,16 @@ void
 handle_scp(const struct subject *s)
 {
 	static const struct optspec spec = { "cDFiJloPSX", NULL, 0 };
-	const struct word *last = NULL;
+	const struct word *last = NULL, *from = NULL;
 	struct optscan o;
 	struct opt opt;
 
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
-		if (opt.kind == OPT_OPERAND)
+		if (opt.kind == OPT_OPERAND) {
+			from = last;
 			last = opt.word;
-		else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
+		} else if (opt.value != NULL && opt_is(&opt, 'o', NULL))
 			ssh_option(s, opt.value);
 		else if (opt.value != NULL && opt_is(&opt, 'S', NULL))
 			subject_hidden_code(s, opt.value);
@@ -365,6 +374,11 @@ handle_scp(const struct subject *s)
 	else {
 		net_read(s);
 		downloaded(s, last);
+		/* into a directory, perhaps */
+		if (from != NULL && word_known(from))
+			downloaded(s, in_directory(s, last, word_make(s->j,
+			    base_name(from->text + strcspn(from->text, ":") +
+			    1), from)));
 	}
 }
 
@@ -405,6 +419,53 @@ handle_nc(const struct subject *s)
 	    &s->argv[0]);
 }
 
+/*
+ * HTTPie and its kin: http [METHOD] URL [ITEM ...].  An item of data, or
+ * input, makes it a POST.
+ */
+void
+handle_httpie(const struct subject *s)
+{
+	static const struct optspec spec = { "apsAo", "auth print style output "
+	    "session timeout verify cert proxy auth-type max-redirects", 0 };
+	struct optscan o;
+	struct opt opt;
+	const char *text, *at;
+	int writes = 0;
+	size_t n = 0;
+
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		if (opt.kind != OPT_OPERAND) {
+			writes |= opt.kind == OPT_LONG &&
+			    strncmp(opt.name, "raw", 3) == 0;
+			continue;
+		}
+		text = word_start(opt.word);
+		if (n++ == 0 && text[0] != '\0' && text[strspn(text,
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] ==
+		    '\0' && s->argc > opt.at + 1) {
+			writes |= !reads_only(text) &&
+			    strcasecmp(text, "get") != 0 &&
+			    strcasecmp(text, "head") != 0;
+			n = 0;
+			continue;
+		}
+		/* name==value is a query, name:value a header */
+		at = n > 1 ? text + strcspn(text, "=@") : "";
+		if (*at != '\0' && !(at[0] == '=' && at[1] == '='))
+			writes = 1;
+	}
+	writes |= s->c->input.kind != CONTENT_INHERITED &&
+	    s->c->input.kind != CONTENT_NONE;
+	s->out->output.kind = CONTENT_NETWORK;
+	if (writes)
+		class_findf(s, CLASS_NET_WRITE, "%s sends something",
+		    &s->argv[0]);
+	else
+		net_read(s);
+}
+
 /* ---- clients of services: by verb ---- */
 
 static const char *const read_verbs[] = {
@@ -416,7 +477,8 @@ static const char *const read_verbs[] = {
 	"lint", "providers", "graph", "state", "rollout", "config", "account",
 	"download", "clone", "checkout", "presign", "tail", "inspect",
 	"ps", "targets", "open", "regions", "platform", "doctor", "dependency",
-	"repo", "console", "preview", "outputs", "check", "find", NULL
+	"repo", "console", "preview", "outputs", "check", "find", "scan",
+	"query", NULL
 };
 
 static int
@@ -425,6 +487,10 @@ is_read_verb(const char *text)
 	return (in_list(text, read_verbs) ||
 	    strncmp(text, "list-", 5) == 0 || strncmp(text, "get-", 4) == 0 ||
 	    strncmp(text, "describe-", 9) == 0 ||
+	    strncmp(text, "batch-get-", 10) == 0 ||
+	    strncmp(text, "lookup-", 7) == 0 ||
+	    strncmp(text, "filter-", 7) == 0 ||
+	    strncmp(text, "search-", 7) == 0 ||
 	    strncmp(text, "head-", 5) == 0);
 }
 
@@ -456,6 +522,9 @@ handle_gh(const struct subject *s)
 	    in_list(word_start(noun), (const char *const[]){ "alias",
 	    "config", "completion", "extension", "browse", "auth", NULL }) &&
 	    !word_is(noun, "extension"))
+		writes = word_is(noun, "auth") && !in_list(word_start(verb),
+		    (const char *const[]){ "status", "token", NULL });
+	else if (noun != NULL && word_is(noun, "search"))
 		writes = 0;
 	else if (verb != NULL)
 		writes = !is_read_verb(word_start(verb));
@@ -478,7 +547,8 @@ static const char *const write_verbs[] = {
 	"rb", "rm", "rmdir", "purge", "publish", "send", "write", "ssh",
 	"console", "upgrade", "modify", "register", "deregister", "rotate",
 	"reset", "restore", "copyto", "move", "moveto", "touch", "mkdir",
-	"push", "launch", "up", "down", NULL
+	"push", "launch", "up", "down", "upload",
+	"upload-batch", NULL
 };
 static const char *const write_prefixes[] = {
 	"create-", "delete-", "update-", "put-", "add-", "remove-", "run-",
@@ -489,7 +559,7 @@ static const char *const write_prefixes[] = {
 	"tag-", "untag-", "copy-", "cancel-", "purge-", "add_", NULL
 };
 static const char *const copy_verbs[] = {
-	"cp", "sync", "mv", "copy", "get", "put", "download", "upload", NULL
+	"cp", "sync", "mv", "copy", "get", "put", "download", NULL
 };
 
 static int
@@ -569,7 +639,8 @@ handle_cloud(const struct subject *s)
 	}
 	/* copies towards here only read */
 	if (c.copies && !c.writes)
-		c.writes = is_there(c.last);
+		c.writes = is_there(c.last) || (strcmp(s->name, "mc") == 0 &&
+		    strchr("./~", word_start(c.last)[0]) == NULL);
 	else if (!c.reads)
 		c.writes |= c.any;
 	if (c.writes)

@@ -157,6 +157,12 @@ run_items(const struct subject *s, size_t at, const struct content *in)
 	};
 
 	if (at < s->argc) {
+		/* lines of files */
+		if (strncmp(word_start(&s->argv[at]), "::::", 4) == 0) {
+			class_find(s, CLASS_OPAQUE, "the commands are not "
+			    "known");
+			return;
+		}
 		while (++at < s->argc)
 			subject_code(s, DIALECT_BASH, SHELL_CHILD,
 			    &s->argv[at]);

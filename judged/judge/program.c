@@ -19,7 +19,10 @@ handle_at(const struct subject *s)
 	struct shell_start start = {
 		.who = SHELL_CHILD, .command = s->c, .code_on_stdin = 1
 	};
-	static const struct optspec spec = { "qft", NULL, 0 };
+	static const struct optspec spec = { "qft", "file", 0 };
+	struct content jobs = s->c->input;
+	struct optscan o;
+	struct opt opt;
 
 	if (opt_has(s, 1, &spec, 'l', NULL)) {
 		class_find(s, CLASS_READ, "shows what will run");
@@ -27,10 +30,14 @@ handle_at(const struct subject *s)
 	}
 	class_find(s, CLASS_ELEVATED, "runs a command later, outside of the "
 	    "call");
-	if (s->c->input.kind == CONTENT_INHERITED)
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt))
+		if (opt.value != NULL && opt_is(&opt, 'f', "file"))
+			shell_file_get(s->j, s->c, opt.value, &jobs);
+	if (jobs.kind == CONTENT_INHERITED)
 		class_find(s, CLASS_OPAQUE, "the commands are not known");
 	else
-		shell_judge_content(s->j, &s->c->input, DIALECT_DASH, &start,
+		shell_judge_content(s->j, &jobs, DIALECT_DASH, &start,
 		    s->out);
 }
 
@@ -148,7 +155,7 @@ static const struct program_row {
 	{ "chgrp", handle_mode, 0 }, { "setfacl", handle_mode, 0 },
 	{ "chattr", handle_mode, 0 }, { "truncate", handle_truncate, 0 },
 	{ "fallocate", handle_truncate, 0 },
-	{ "tee", handle_tee, 0 }, { "sponge", handle_write_all, 0 },
+	{ "tee", handle_tee, 0 }, { "sponge", handle_tee, 0 },
 	{ "dd", handle_dd, 0 }, { "dcfldd", handle_dd, 0 },
 	{ "rsync", handle_rsync, 0 }, { "patch", handle_patch, 0 },
 	{ "split", handle_code_options, 0 }, { "csplit", NULL, CLASS_MUTATE },
@@ -256,6 +263,9 @@ static const struct program_row {
 	{ "pidof", handle_pids, 0 },
 	/* the network */
 	{ "curl", handle_curl, 0 }, { "wget", handle_wget, 0 },
+	{ "http", handle_httpie, 0 }, { "https", handle_httpie, 0 },
+	{ "xh", handle_httpie, 0 }, { "xhs", handle_httpie, 0 },
+	{ "curlie", handle_curl, 0 },
 	{ "wget2", handle_wget, 0 }, { "aria2c", handle_net_read, 0 },
 	{ "axel", handle_net_read, 0 }, { "lynx", handle_net_read, 0 },
 	{ "links", handle_net_read, 0 }, { "w3m", handle_net_read, 0 },
@@ -302,7 +312,13 @@ static const struct program_row {
 	{ "gh", handle_gh, 0 }, { "glab", handle_gh, 0 },
 	{ "hub", handle_gh, 0 }, { "aws", handle_cloud, 0 },
 	{ "gcloud", handle_cloud, 0 }, { "az", handle_cloud, 0 },
-		{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
+	{ "dropdb", NULL, CLASS_DESTROY }, { "dropuser", NULL, CLASS_DESTROY },
+	{ "supabase", handle_cloud, 0 }, { "scw", handle_cloud, 0 },
+	{ "ibmcloud", handle_cloud, 0 }, { "oci", handle_cloud, 0 },
+	{ "vultr-cli", handle_cloud, 0 }, { "exo", handle_cloud, 0 },
+	{ "openstack", handle_cloud, 0 }, { "s5cmd", handle_cloud, 0 },
+	{ "azcopy", handle_cloud, 0 }, { "railway", handle_cloud, 0 },
+	{ "pulumi", handle_cloud, 0 }, { "doctl", handle_cloud, 0 },
 	{ "fly", handle_cloud, 0 }, { "flyctl", handle_cloud, 0 },
 	{ "heroku", handle_cloud, 0 }, { "eksctl", handle_cloud, 0 },
 	{ "linode-cli", handle_cloud, 0 }, { "hcloud", handle_cloud, 0 },
@@ -345,7 +361,7 @@ static const struct program_row {
 	{ "zstd", handle_archive, 0 }, { "7z", handle_archive, 0 },
 	{ "7za", handle_archive, 0 }, { "7zr", handle_archive, 0 },
 	{ "rar", handle_archive, 0 }, { "unrar", handle_archive, 0 },
-	{ "gpg", NULL, CLASS_MUTATE }, { "openssl", handle_openssl, 0 },
+	{ "gpg", handle_gpg, 0 }, { "openssl", handle_openssl, 0 },
 	{ "crontab", handle_crontab, 0 }, { "ssh-keygen", handle_keygen, 0 },
 	{ "ldconfig", NULL, CLASS_ELEVATED }
 };
@@ -518,7 +534,17 @@ asks_for_help(const struct subject *s)
 {
 	static const char *const shells[] = { "bash", "sh", "dash", "zsh",
 		NULL };
+	static const char *const runners[] = { "npx", "pnpx", "bunx", "uvx",
+		NULL };
 
+	/* of a subcommand, where that is not what a fetched program is told */
+	if (s->argc == 3 && word_is(&s->argv[2], "--help") &&
+	    word_static(&s->argv[1]) != NULL && !in_list(s->name, runners) &&
+	    s->argv[1].text[strspn(s->argv[1].text,
+	    "abcdefghijklmnopqrstuvwxyz-")] == '\0' &&
+	    s->argv[1].text[0] != '-' && (strcmp(s->name, "git") == 0 ||
+	    is_subcommand(s->name)))
+		return (1);
 	if (s->argc != 2 || word_static(&s->argv[1]) == NULL ||
 	    in_list(s->name, shells))
 		return (0);
@@ -594,7 +620,17 @@ judge_known(const struct subject *s, struct command **next)
 		handle_interpreter(s);
 		return;
 	}
+	/* a script of the host's: /etc/init.d/ssh stop */
+	if (strncmp(s->name, "/etc/init.d/", 12) == 0 && s->argc > 1 &&
+	    !word_is(&s->argv[1], "status")) {
+		class_findf(s, strncmp(s->name + 12, "myelin", 6) == 0 ?
+		    HARD_SELF : CLASS_ELEVATED, "%s changes a service",
+		    &s->argv[0]);
+		return;
+	}
 	(void)client_escapes(s);
+	database_judge(s);
+	inline_judge(s);
 	if (is_lister(s->name)) {
 		handle_lister(s);
 		return;

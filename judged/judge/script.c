@@ -9,6 +9,14 @@
 #include "options.h"
 #include "zone.h"
 
+/* Nothing of it is known. */
+static int
+is_unknown(const struct word *w)
+{
+	return (w->text == NULL && (w->whole == NULL || strcmp(w->whole,
+	    WORD_HOLE) == 0));
+}
+
 /* ---- awk ---- */
 
 /* A string of awk at p, its end after it; NULL if it does not end. */
@@ -284,12 +292,13 @@ handle_awk(const struct subject *s)
 		if (opt.kind == OPT_OPERAND) {
 			if (done)
 				return;
-			if (opt.word->text == NULL)
+			if (is_unknown(opt.word))
 				class_find(s, CLASS_OPAQUE, "awk runs a "
 				    "program that is not known");
 			else
-				awk_program(s, opt.word->text,
-				    opt.word->len, a.variables);
+				awk_program(s, word_code(opt.word),
+				    strlen(word_code(opt.word)),
+				    a.variables);
 			return;
 		}
 		if (word_static(opt.value) != NULL && opt_is(&opt, 'v',
@@ -307,9 +316,8 @@ handle_awk(const struct subject *s)
 				    a.variables);
 		} else if (opt.value != NULL && opt_is(&opt, 'e', "source")) {
 			done = 1;
-			if (opt.value->text != NULL)
-				awk_program(s, opt.value->text,
-				    opt.value->len, a.variables);
+			awk_program(s, word_code(opt.value),
+			    strlen(word_code(opt.value)), a.variables);
 		}
 	}
 }
@@ -496,8 +504,8 @@ handle_sed(const struct subject *s)
 			continue;
 		else if (opt_is(&opt, 'e', "expression")) {
 			script = 1;
-			sed_program(s, word_start(opt.value),
-			    strlen(word_start(opt.value)));
+			sed_program(s, word_code(opt.value),
+			    strlen(word_code(opt.value)));
 		} else if (opt_is(&opt, 'f', "file")) {
 			script = 1;
 			shell_file_get(s->j, s->c, opt.value, &content);
@@ -516,12 +524,13 @@ handle_sed(const struct subject *s)
 			continue;
 		if (!script) {
 			script = 1;
-			if (opt.word->text == NULL ||
+			if (is_unknown(opt.word) ||
 			    (opt.word->flags & WORD_SPLITS) != 0)
 				class_find(s, CLASS_OPAQUE, "sed runs a "
 				    "script that is not known");
 			else
-				sed_program(s, opt.word->text, opt.word->len);
+				sed_program(s, word_code(opt.word),
+				    strlen(word_code(opt.word)));
 		} else if (in_place)
 			zone_write(s, opt.word, CLASS_MUTATE,
 			    "changes files");

@@ -67,6 +67,34 @@ find_mark(const char *text, const char *mark, size_t *len)
 	return (NULL);
 }
 
+/* A word with an item in the place of each mark; NULL: too much. */
+static const char *
+replaced_by(const struct subject *s, const struct word *w, const char *mark,
+    const struct word *item)
+{
+	const char *with = item != NULL && WORD_IS_STATIC(item) ? item->text :
+	    WORD_HOLE, *p = w->text, *at;
+	size_t n = strlen(with), mlen, len = w->len, most = 0;
+	char *text, *to;
+
+	while ((at = find_mark(p, mark, &mlen)) != NULL) {
+		most += n;
+		p = at + mlen;
+	}
+	if (len + most > JUDGE_TEXT_MAX || !judging_afford(s->j, len + most))
+		return (NULL);
+	to = text = judging_alloc(s->j, len + most + 1);
+	for (p = w->text; (at = find_mark(p, mark, &mlen)) != NULL;
+	    p = at + mlen) {
+		memcpy(to, p, (size_t)(at - p));
+		to += at - p;
+		memcpy(to, with, n);
+		to += n;
+	}
+	strcpy(to, p);
+	return (text);
+}
+
 int
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
@@ -98,6 +126,15 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 			fresh[n] = items[0];
 		else {
 			/* within a word: its beginning is known */
+			fresh[n].whole = replaced_by(s, &argv[i], mark,
+			    nitems > 0 ? &items[0] : NULL);
+			if (fresh[n].whole != NULL && nitems > 0 &&
+			    WORD_IS_STATIC(&items[0])) {
+				fresh[n].text = fresh[n].whole;
+				fresh[n].len = strlen(fresh[n].text);
+				n++;
+				continue;
+			}
 			fresh[n].text = judging_strndup(s->j, argv[i].text,
 			    (size_t)(at - argv[i].text));
 			fresh[n].len = strlen(fresh[n].text);
@@ -142,7 +179,7 @@ struct find {
 static const char *const patterns[] = { "-name", "-iname", "-path", "-ipath",
 	"-wholename", "-iwholename", "-regex", "-iregex", NULL };
 
-static const struct word here = { ".", 1, 0, 0, 0 };
+static const struct word here = { .text = ".", .len = 1 };
 
 static void
 find_roots(struct find *f, const struct subject *s)
@@ -369,16 +406,31 @@ handle_fd(const struct subject *s)
 	    "changed-within changed-before max-results base-directory "
 	    "search-path threads owner path-separator ignore-file", 0 };
 	struct word any = { .flags = WORD_PREFIX };
+	const struct word *root = NULL;
 	struct optscan o;
 	struct opt opt;
+	size_t n = 0;
+	int all = 0;
 
 	class_find(s, CLASS_READ, "looks for files");
 	s->out->output.kind = CONTENT_UNKNOWN;
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
+		/* a pattern, then where: "." and the like match all */
+		if (opt.kind == OPT_OPERAND && n++ == 0)
+			all = opt.word->text != NULL && strspn(opt.word->text,
+			    ".*^$") == opt.word->len;
+		else if (opt.kind == OPT_OPERAND && root == NULL)
+			root = opt.word;
+		if (opt.value != NULL && (opt_is(&opt, 'e', "extension") ||
+		    opt_is(&opt, 'S', "size")))
+			all = 0;
 		if (!opt_is(&opt, 'x', "exec") &&
 		    !opt_is(&opt, 'X', "exec-batch"))
 			continue;
+		if (all && root != NULL && o.next < s->argc && harms_all(s,
+		    &s->argv[o.next], root))
+			return;
 		run_with(s, s->argv + o.next, s->argc - o.next, any_mark,
 		    &any, 1);
 		return;
@@ -419,6 +471,9 @@ split_items(const struct subject *s, const struct content *in,
 		    NULL);
 		if (in->kind != CONTENT_TEXT && p + len >= end)
 			items[n].flags |= WORD_PREFIX;
+		/* what the shell in front made of it: echo /etc/x* */
+		if (len > 0 && *p == '/' && memchr(p, '*', len) != NULL)
+			items[n].flags |= WORD_GLOB;
 		n++;
 		p += len + 1;
 	}
@@ -479,7 +534,7 @@ read_items(const struct subject *s, const struct content *in,
 void
 handle_xargs(const struct subject *s)
 {
-	static const struct word echo = { "echo", 4, 0, 0, 0 };
+	static const struct word echo = { .text = "echo", .len = 4 };
 	const char *mark = "", *separators = " \t\n";
 	struct content in = s->c->input;
 	struct word *items;

@@ -91,6 +91,7 @@ static const struct sub_row {
 	{ "npm", "view|v|info|show|search|s|se|find|outdated|audit|ping|"
 	    "whoami|repo|docs|home|bugs|fund|diff|doctor|stars|sbom",
 	    CLASS_NET_READ },
+	{ "npm", "config|c get|list|ls", CLASS_READ },
 	{ "npm", "uninstall|un|remove|rm|r|prune|version|pkg|set|config|"
 	    "c|cache|shrinkwrap|pack|edit", CLASS_MUTATE },
 	{ "npm", "*", CLASS_READ },
@@ -219,11 +220,15 @@ static const struct sub_row {
 	{ "ansible-galaxy", "*", CLASS_READ },
 	/* containers */
 	{ "docker", "system prune", CLASS_DESTROY },
-	{ "docker", "image|container|volume|network|builder|buildx "
-	    "prune|rm|remove|rmi", CLASS_DESTROY },
+	{ "docker", "image|container|volume|network|builder|buildx|stack|"
+	    "service|secret|config|node|context|plugin|pod|machine|swarm "
+	    "prune|rm|remove|rmi|down|leave", CLASS_DESTROY },
+	{ "docker", "swarm|service|stack|node|secret|config",
+	    CLASS_NET_WRITE },
 	{ "docker", "image|container|volume|network|context|node|service|"
 	    "stack|config|secret|plugin|system|builder|buildx|manifest|"
-	    "trust|swarm ls|list|ps|inspect|history|df|info|events|logs|top|"
+	    "trust|swarm|pod|machine ls|list|ps|inspect|history|df|info|"
+	    "events|logs|top|"
 	    "stats|port|diff|version|du|show", CLASS_READ },
 	{ "docker", "rm|rmi|kill", CLASS_DESTROY },
 	{ "docker", "ps|images|logs|inspect|info|version|stats|top|port|diff|"
@@ -334,6 +339,74 @@ static const struct sub_row {
 	{ "netlify", "status|open|dev|watch|help|build", CLASS_NET_READ },
 	{ "netlify", "*", CLASS_NET_WRITE },
 	{ "ansible", "*", CLASS_NET_WRITE },
+	{ "ansible-playbook", "*", CLASS_NET_WRITE },
+	{ "cdk", "deploy|destroy|bootstrap|import|rollback", CLASS_NET_WRITE },
+	{ "cdk", "*", CLASS_READ },
+	{ "serverless", "deploy|remove|rollback|invoke", CLASS_NET_WRITE },
+	{ "serverless", "*", CLASS_READ },
+	{ "sam", "deploy|delete|sync|publish", CLASS_NET_WRITE },
+	{ "sam", "*", CLASS_READ },
+	{ "eb", "deploy|create|terminate|scale|setenv|swap|restore",
+	    CLASS_NET_WRITE },
+	{ "copilot", "deploy|svc|job|env|app", CLASS_NET_WRITE },
+	{ "amplify", "push|publish|delete", CLASS_NET_WRITE },
+	{ "cap", "*", CLASS_NET_WRITE },
+	{ "kamal", "config|details|app|version|docs|", CLASS_NET_READ },
+	{ "kamal", "*", CLASS_NET_WRITE },
+	{ "surge", "*", CLASS_NET_WRITE },
+	{ "skaffold", "deploy|run|dev|delete|apply", CLASS_NET_WRITE },
+	{ "packer", "build|push|publish", CLASS_NET_WRITE },
+	{ "goreleaser", "release", CLASS_NET_WRITE },
+	{ "semantic-release", "*", CLASS_NET_WRITE },
+	{ "vault", "read|list|status|version|print", CLASS_NET_READ },
+	{ "vault", "kv get|list", CLASS_NET_READ },
+	{ "vault", "*", CLASS_NET_WRITE },
+	{ "consul", "members|info|catalog|version|validate", CLASS_NET_READ },
+	{ "consul", "*", CLASS_NET_WRITE },
+	{ "argocd", "app get|list|diff|logs|history", CLASS_NET_READ },
+	{ "argocd", "*", CLASS_NET_WRITE },
+	{ "flux", "get|check|logs|diff|version", CLASS_NET_READ },
+	{ "flux", "*", CLASS_NET_WRITE },
+	{ "bq", "ls|show|head|version|info|help", CLASS_NET_READ },
+	{ "bq", "*", CLASS_NET_WRITE },
+	{ "mvn", "deploy|release:perform|site-deploy|deploy:deploy-file",
+	    CLASS_NET_WRITE },
+	{ "mvn", "clean|-q|package|verify|install deploy", CLASS_NET_WRITE },
+	{ "mvn", "*", CLASS_READ },
+	{ "gradle", "publish|uploadArchives|publishPlugins|bintrayUpload",
+	    CLASS_NET_WRITE },
+	{ "gradle", "*", CLASS_READ },
+	{ "sbt", "publish|publishSigned|release", CLASS_NET_WRITE },
+	{ "sbt", "*", CLASS_READ },
+	{ "skopeo", "inspect|list-tags", CLASS_NET_READ },
+	{ "skopeo", "*", CLASS_NET_WRITE },
+	{ "crane", "digest|manifest|config|ls|catalog|export|pull|validate",
+	    CLASS_NET_READ },
+	{ "crane", "*", CLASS_NET_WRITE },
+	{ "oras", "pull|discover|repo|manifest", CLASS_NET_READ },
+	{ "oras", "*", CLASS_NET_WRITE },
+	{ "hf", "download|env|version|cache|whoami", CLASS_NET_READ },
+	{ "hf", "*", CLASS_NET_WRITE },
+	{ "cosign", "verify|verify-blob|tree|version", CLASS_NET_READ },
+	{ "cosign", "*", CLASS_NET_WRITE },
+	{ "invoke-rc.d", "*", CLASS_ELEVATED },
+	{ "fusermount", "*", CLASS_ELEVATED },
+	{ "fusermount3", "*", CLASS_ELEVATED },
+	{ "ssh-keyscan", "*", CLASS_NET_READ },
+	/* databases */
+	{ "mysqladmin", "drop", CLASS_DESTROY },
+	{ "mysqladmin", "status|ping|processlist|version|variables|"
+	    "extended-status", CLASS_READ },
+	{ "mysqladmin", "*", CLASS_NET_WRITE },
+	{ "rails", "db:drop|db:drop:all|db:reset|db:purge|db:purge:all|"
+	    "db:truncate_all|db:schema:load|db:migrate:reset",
+	    CLASS_DESTROY },
+	{ "rails", "*", CLASS_READ },
+	{ "rake", "db:drop|db:drop:all|db:reset|db:purge|db:purge:all|"
+	    "db:truncate_all|db:schema:load|db:migrate:reset",
+	    CLASS_DESTROY },
+	{ "rake", "*", CLASS_READ },
+	{ "prisma", "migrate reset", CLASS_DESTROY },
 	{ "mkdocs", "gh-deploy", CLASS_NET_WRITE },
 	{ "vsce", "publish", CLASS_NET_WRITE },
 	{ "pre-commit", "install|uninstall", CLASS_MUTATE },
@@ -391,7 +464,10 @@ known_as(const char *name)
 		{ "nerdctl", "docker" }, { "buildah", "docker" },
 		{ "podman-compose", "docker-compose" }, { "microdnf", "dnf" },
 		{ "dnf5", "dnf" }, { "pkgin", "apk" }, { "incus", "lxc" },
-		{ "cnpm", "npm" }, { "ng", "code" }, { "nala", "apt" },
+		{ "cnpm", "npm" }, { "sls", "serverless" },
+		{ "huggingface-cli", "hf" }, { "gradlew", "gradle" },
+		{ "mvnw", "mvn" },
+		{ "ng", "code" }, { "nala", "apt" },
 		{ "oc", "kubectl" }, { "k9s", "kubectl" },
 		{ "microk8s", "minikube" }, { "tofu", "terraform" },
 		{ "terragrunt", "terraform" }
@@ -549,14 +625,17 @@ runs_remote(const char *name, const struct word *what)
 	    strncmp(text, "npm:", 4) == 0 || strncmp(text, "jsr:", 4) == 0));
 }
 
-/* Units of Myelin's own: no call may stop what judges it. */
+/* Units and packages of Myelin's own: no call stops what judges it. */
 static int
-names_myelin(const struct subject *s)
+names_myelin(const struct subject *s, const char *verb)
 {
 	size_t i;
 
+	static const char *const removes[] = { "remove", "purge", "erase",
+		"uninstall", "del", "rm", "autoremove", NULL };
+
 	if (strcmp(s->name, "systemctl") != 0 &&
-	    strcmp(s->name, "service") != 0)
+	    !in_list(verb, removes))
 		return (0);
 	for (i = 1; i < s->argc; i++)
 		if (strncmp(word_start(&s->argv[i]), "myelin", 6) == 0)
@@ -568,7 +647,7 @@ static void
 subcommand_find(const struct subject *s, enum class_id id,
     const struct word *w)
 {
-	if (id == CLASS_ELEVATED && names_myelin(s)) {
+	if (id == CLASS_ELEVATED && names_myelin(s, word_start(w))) {
 		class_find(s, HARD_SELF, "changes Myelin's own service");
 		return;
 	}
@@ -578,6 +657,12 @@ subcommand_find(const struct subject *s, enum class_id id,
 	}
 	class_findf(s, id, CLASS_IS_HARD(id) ? "deletes or changes what "
 	    "can't be had back: %s" : "%s", w);
+}
+
+int
+is_subcommand(const char *name)
+{
+	return (names_find(&by_name, known_as(name)) != NULL);
 }
 
 int

@@ -19,6 +19,14 @@ word_start(const struct word *w)
 	return (w == NULL || w->text == NULL ? "" : w->text);
 }
 
+const char *
+word_code(const struct word *w)
+{
+	if (w == NULL || w->whole == NULL || WORD_IS_STATIC(w))
+		return (word_start(w));
+	return (w->whole);
+}
+
 int
 word_known(const struct word *w)
 {
@@ -62,6 +70,7 @@ word_rest(struct judging *j, const struct word *w, size_t n)
 	*fresh = *w;
 	fresh->text = w->text + n;
 	fresh->len = w->len - n;
+	fresh->whole = w->whole == NULL || w->len < n ? NULL : w->whole + n;
 	return (fresh);
 }
 
@@ -92,6 +101,7 @@ subject_join(const struct subject *s, size_t from)
 	char *text;
 
 	*w = s->argv[from];
+	w->whole = shell_whole(s->j, s->argv + from, s->argc - from);
 	for (i = from; i < s->argc; i++)
 		len += s->argv[i].len + 1;
 	text = judging_alloc(s->j, len + 1);
@@ -281,10 +291,10 @@ subject_would_deny(const struct subject *s, const struct word *argv,
 	return (judging_probe(s->j, probe_argv, &p) == VERDICT_DENY);
 }
 
-int
-subject_code_would_deny(const struct subject *s, const char *text, size_t len)
+enum verdict
+subject_code_verdict(const struct subject *s, const char *text, size_t len)
 {
 	struct probe p = { .s = s, .text = text, .len = len };
 
-	return (judging_probe(s->j, probe_code, &p) == VERDICT_DENY);
+	return (judging_probe(s->j, probe_code, &p));
 }

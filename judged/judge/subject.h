@@ -23,6 +23,8 @@ struct subject {
 const char *word_static(const struct word *);
 /* What it certainly begins with; never NULL. */
 const char *word_start(const struct word *);
+/* The same of code: WORD_HOLE stands where it is not known. */
+const char *word_code(const struct word *);
 /* 1 if it is text, or may become it. */
 int	word_is(const struct word *, const char *text);
 /* 1 if the whole is known; a pattern counts as known. */
@@ -75,7 +77,8 @@ void	subject_hidden_code(const struct subject *s, const struct word *code);
  */
 int	subject_would_deny(const struct subject *s, const struct word *argv,
 	    size_t argc);
-int	subject_code_would_deny(const struct subject *s, const char *text,
+/* What code would be, by default.  Finds nothing. */
+enum verdict	subject_code_verdict(const struct subject *s, const char *text,
 	    size_t len);
 
 #endif

@@ -77,7 +77,8 @@ static const struct wrap_row wrappers[] = {
 	{ "prlimit", WRAP_PREFIX, 0, "p", "pid", NULL, 0 },
 	{ "sudo", WRAP_PREFIX, 0, "ugpChDRTrtU", "user group prompt "
 	    "close-from host chdir chroot role type command-timeout "
-	    "other-user", NULL, WRAP_ASSIGNS | WRAP_ELEVATED },
+	    "other-user", NULL, WRAP_ASSIGNS | WRAP_ELEVATED |
+	    WRAP_ONE_CODE },
 	{ "doas", WRAP_PREFIX, 0, "uCa", NULL, NULL,
 	    WRAP_ASSIGNS | WRAP_ELEVATED },
 	{ "pkexec", WRAP_PREFIX, 0, NULL, "user", NULL, WRAP_ELEVATED },
@@ -126,14 +127,15 @@ static const struct wrap_row wrappers[] = {
 	    NULL, WRAP_ELEVATED },
 	{ "minijail0", WRAP_PREFIX, 0, "ugcbkPSTaef", NULL, NULL,
 	    WRAP_ELEVATED },
-	{ "systemd-run", WRAP_PREFIX, 0, "HMputErRT", "host machine unit "
+	{ "systemd-run", WRAP_PREFIX, 0, "HMpuE", "host machine unit "
 	    "property slice description uid gid nice working-directory "
 	    "setenv on-active on-boot on-calendar timer-property", NULL,
 	    WRAP_ELEVATED },
 	{ "systemd-inhibit", WRAP_PREFIX, 0, NULL, "what who why mode",
 	    NULL, 0 },
 	{ "start-stop-daemon", WRAP_PREFIX, WRAP_NEVER, "xnpcgkrdusaNPIO",
-	    "start! stop! status! exec startas name pidfile chuid user group umask chroot chdir "
+	    "start! stop! status! exec startas name pidfile chuid user group "
+	    "umask chroot chdir "
 	    "signal retry nicelevel procsched iosched ppid pid output",
 	    NULL, WRAP_ELEVATED },
 	{ "bwrap", WRAP_PREFIX, 0, NULL, "chdir hostname uid gid "
@@ -443,7 +445,7 @@ start_daemon(const struct subject *s, const struct word *program)
 static void
 login_words(const struct subject *s)
 {
-	static const struct word shell = { "sh", 2, 0, 0, 0 };
+	static const struct word shell = { .text = "sh", .len = 2 };
 	struct word *argv;
 	size_t i, n = 0;
 
@@ -600,7 +602,8 @@ wrapper_judge(const struct subject *s, struct command **next)
 		}
 		if ((u.row->flags & WRAP_ASSIGNS) != 0 &&
 		    take_assignment(s, opt.word)) {
-			o.ended = 1;
+			/* sudo takes them among its options */
+			o.ended = (u.row->flags & WRAP_ELEVATED) == 0;
 			continue;
 		}
 		/* env -: as -i */

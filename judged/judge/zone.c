@@ -48,6 +48,7 @@ static const struct zone_row rows[] = {
 	{ "/var/run/myelin/", ZONE_SELF },
 	{ "/run/myelin-uids", ZONE_SELF }, { "/run/myelin-uids/", ZONE_SELF },
 	{ "/usr/libexec/myelin/", ZONE_SELF },
+	{ "/usr/sbin/myelin*", ZONE_SELF }, { "/usr/bin/myelin*", ZONE_SELF },
 	{ "/usr/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/lib/systemd/system/myelin*", ZONE_SELF },
 	{ "/etc/systemd/system/myelin*", ZONE_SELF }
@@ -63,7 +64,8 @@ static const char *const persist_home[] = {
 	".aws", ".kube", ".docker", ".gitconfig", ".npmrc", ".pypirc",
 	".vimrc", ".exrc", ".gdbinit", ".pam_environment", ".xinitrc",
 	".xprofile", ".xsession", ".forward", ".rhosts", ".shosts", ".tmux.conf",
-	".screenrc", ".config/autostart", ".config/systemd", ".config/git",
+	".screenrc", ".config/autostart", ".config/environment.d",
+	".config/systemd", ".config/git",
 	".config/fish", ".local/share/systemd", NULL
 };
 
@@ -342,10 +344,14 @@ int
 zone_is_everything(const struct subject *s, const struct word *w)
 {
 	const char *path, *cwd = s->c->cwd;
+	const char *base = judging_context(s->j)->cwd;
 	const char *slash;
 
-	if (w->text == NULL)
+	if (w->text == NULL || w->text[0] == '\0')
 		return (0);
+	/* "cd build && rm -rf *" is no more than "rm -rf build/..." */
+	if (base == NULL || cwd == NULL || !beneath(cwd, base))
+		base = cwd;
 	if ((w->flags & WORD_GLOB) != 0) {
 		slash = strrchr(w->text, '/');
 		if (slash != NULL && slash[1] == '\0')
@@ -354,7 +360,7 @@ zone_is_everything(const struct subject *s, const struct word *w)
 		if (!matches_all(slash == NULL ? w->text : slash + 1))
 			return (0);
 		if (slash == NULL)
-			return (1);
+			return (cwd == NULL || strcmp(cwd, base) == 0);
 		path = shell_path(s->j, cwd, slash == w->text ? "/" :
 		    judging_strndup(s->j, w->text, (size_t)(slash -
 		    w->text)));
@@ -363,7 +369,7 @@ zone_is_everything(const struct subject *s, const struct word *w)
 			return (0);
 		path = absolute(s, w);
 	}
-	return (path != NULL && cwd != NULL && beneath(cwd, path));
+	return (path != NULL && cwd != NULL && beneath(base, path));
 }
 
 /* ---- what follows ---- */
@@ -419,7 +425,11 @@ static int
 names_history(const struct subject *s, const struct word *w)
 {
 	const char *path = absolute(s, w);
+	size_t n = path == NULL ? 0 : strlen(path);
 
+	/* itself, or all in it */
+	if (n > 7 && strcmp(path + n - 7, "/.git/*") == 0)
+		return (1);
 	return (strcmp(base_name(path == NULL ? w->text : path), ".git") ==
 	    0);
 }

@@ -100,7 +100,8 @@ escape_decode(const char *s, size_t len, unsigned how, char out[4],
 	} else if (c >= '0' && c <= '7') {
 		/* echo and %b want \0nnn, and dash takes both. */
 		digits = (how & ESCAPE_ZERO) && c == '0' ? 4 : 3;
-		if (!(how & ESCAPE_ECHO) || c == '0') {
+		if (!(how & ESCAPE_ECHO) || (how & ESCAPE_OCTAL) ||
+		    c == '0') {
 			n = number(s, len, digits, 8, &v);
 			out[0] = (char)v;
 			return (n);

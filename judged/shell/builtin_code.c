@@ -28,6 +28,9 @@ joined(struct resolver *r, const struct command *c, size_t first)
 			break;		/* what follows is not next to it */
 	}
 	w.text = text;
+	if (w.flags & (WORD_PREFIX | WORD_SPLITS))
+		w.whole = shell_whole(r->j, c->argv + first,
+		    c->argc - first);
 	return (w);
 }
 

@@ -11,6 +11,7 @@
 #define ESCAPE_ECHO	0x02	/* echo -e: octal wants a 0 in front */
 #define ESCAPE_ZERO	0x04	/* \0nnn has three digits behind the 0 */
 #define ESCAPE_DASH	0x08	/* no \x, \u, \e */
+#define ESCAPE_OCTAL	0x10	/* %b: octal without a 0 in front, too */
 
 /*
  * Decodes what stands behind a backslash.  How many bytes of s that was, 0

@@ -414,8 +414,7 @@ expand_literal(struct resolver *r, const struct ast_word *word,
 	    (p->kind != PART_TEXT || p->text[0] == '~' ||
 	    strpbrk(p->text, "*?[{") != NULL)))
 		return (0);
-	w->text = p->text;
-	w->len = p->len;
+	*w = word_text(p->text, p->len);
 	w->flags = p->kind == PART_QUOTED ? WORD_QUOTED : 0;
 	w->from = r->fixed ? r->from : word->from;
 	w->to = r->fixed ? r->to : word->to;

@@ -7,6 +7,47 @@
 
 #define FIELD_MAX	JUDGE_TEXT_MAX
 
+/* More of what is not all known. */
+static void
+whole_add(struct builds *b, struct build *x, const char *s, size_t len)
+{
+	size_t room;
+	char *more;
+
+	if (x->wlen + len > FIELD_MAX || !judging_afford(b->r->j, len)) {
+		x->whole = NULL;
+		return;
+	}
+	if (x->whole == NULL || x->wlen + len > x->wroom) {
+		room = (x->wlen + len) * 2 + 32;
+		more = judging_alloc(b->r->j, room);
+		if (x->wlen > 0)
+			memcpy(more, x->whole, x->wlen);
+		x->whole = more;
+		x->wroom = room;
+	}
+	memcpy(x->whole + x->wlen, s, len);
+	x->wlen += len;
+}
+
+/* What follows the text of a word that is not known to its end. */
+static void
+whole_unknown(struct builds *b, struct build *x, const struct word *w,
+    int more)
+{
+	if (!more) {
+		x->whole = NULL;
+		x->wlen = x->wroom = 0;
+		whole_add(b, x, x->len > 0 ? x->text : "", x->len);
+	}
+	if (x->whole == NULL)
+		return;
+	if (w->whole != NULL && strlen(w->whole) >= w->len)
+		whole_add(b, x, w->whole + w->len, strlen(w->whole) - w->len);
+	else
+		whole_add(b, x, WORD_HOLE, strlen(WORD_HOLE));
+}
+
 static void
 build_close(struct builds *b, struct build *x)
 {
@@ -28,6 +69,10 @@ build_close(struct builds *b, struct build *x)
 	memset(w, 0, sizeof(*w));
 	w->flags = x->flags & ~(unsigned)WORD_SEVERAL;
 	w->len = x->len;
+	if (x->whole != NULL && (x->flags & WORD_PREFIX) != 0)
+		w->whole = judging_strndup(j, x->whole, x->wlen);
+	x->whole = NULL;
+	x->wlen = x->wroom = 0;
 	if (x->len > 0 || !(x->flags & WORD_PREFIX))
 		w->text = judging_strndup(j, x->text, x->len);
 	if (x->len > 0 && !(x->flags & WORD_SPLITS))
@@ -51,6 +96,8 @@ build_text(struct builds *b, struct build *x, const char *s, size_t len)
 		x->flags |= WORD_PREFIX | WORD_SPLITS;
 	if (len > 0)
 		x->flags &= ~(unsigned)WORD_FOUND;
+	if ((x->flags & WORD_PREFIX) != 0 && len > 0 && x->whole != NULL)
+		whole_add(b, x, s, len);
 	if ((x->flags & WORD_PREFIX) || len == 0)
 		return;
 	if (x->len + len > FIELD_MAX || !judging_afford(j, len)) {
@@ -95,6 +142,9 @@ build_copy(struct builds *b, struct build *to, const struct build *from)
 	*to = *from;
 	to->text = judging_strndup(j, from->text, from->len);
 	to->room = from->len;
+	if (from->whole != NULL)
+		to->whole = judging_strndup(j, from->whole, from->wlen);
+	to->wroom = from->wlen;
 	to->maxdone = from->ndone;
 	to->done = NULL;
 	if (from->ndone > 0) {
@@ -158,7 +208,7 @@ split(struct builds *b, struct build *x, const char *s, size_t len)
 static void
 add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 {
-	int splits = !quoted && (b->flags & EXPAND_SPLIT);
+	int splits = !quoted && (b->flags & EXPAND_SPLIT), unknown;
 	unsigned carried = w->flags & (WORD_NETWORK | WORD_WORKSPACE |
 	    WORD_GLOB);
 
@@ -174,6 +224,7 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	if (!splits) {
 		int more = x->len > 0 || (x->flags & WORD_PREFIX) != 0;
 
+		unknown = (x->flags & WORD_PREFIX) != 0;
 		if ((w->flags & WORD_SEVERAL) && x->len > 0)
 			x->flags |= WORD_PREFIX | WORD_SPLITS;
 		if (w->text != NULL)
@@ -185,6 +236,8 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 			x->flags &= ~(unsigned)WORD_FOUND;
 		if (w->flags & WORD_SPLITS)
 			x->flags |= WORD_PREFIX;
+		if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0)
+			whole_unknown(b, x, w, unknown);
 		if (!(b->flags & EXPAND_SPLIT))
 			x->flags &= ~(unsigned)(WORD_SPLITS | WORD_SEVERAL);
 		if (!quoted && (b->flags & EXPAND_GLOB) && w->text != NULL &&
@@ -197,7 +250,10 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 		x->flags |= WORD_PREFIX | WORD_SPLITS | WORD_EMPTY | carried;
 		return;
 	}
+	unknown = (x->flags & WORD_PREFIX) != 0;
 	if (w->text != NULL) {
+		if (unknown && strpbrk(w->text, " \t\n") != NULL)
+			unknown = 0;
 		split(b, x, w->text, w->len);
 		if (carried && x->open)
 			x->flags |= carried;
@@ -206,6 +262,7 @@ add_word(struct builds *b, struct build *x, const struct word *w, int quoted)
 	}
 	if (w->flags & (WORD_PREFIX | WORD_SPLITS)) {
 		x->open = 1;
+		whole_unknown(b, x, w, unknown);
 		x->flags |= (w->flags & ~(unsigned)WORD_FOUND) | WORD_PREFIX;
 		/* Numbers and single paths stay one word. */
 		if (w->flags & WORD_EMPTY)

@@ -15,6 +15,9 @@ struct build {
 	size_t		 len;
 	size_t		 room;
 	unsigned	 flags;
+	char		*whole;		/* as of a word, or NULL */
+	size_t		 wlen;
+	size_t		 wroom;
 	int		 open;		/* there is a field, if an empty one */
 	int		 bracket;	/* an unquoted "[" is in it */
 };

@@ -22,6 +22,16 @@ is_stdin(const char *path)
 	    strcmp(path, "/proc/self/fd/0") == 0);
 }
 
+/* Something that is open: what nobody here put there is not known. */
+static int
+is_open(const char *path)
+{
+	size_t n = strlen("/proc/self/fd/");
+
+	return (strncmp(path, "/dev/fd/", 8) == 0 ||
+	    strncmp(path, "/proc/self/fd/", n) == 0);
+}
+
 void
 shell_file_get(struct judging *j, const struct command *c,
     const struct word *path, struct content *out)
@@ -42,8 +52,11 @@ shell_file_get(struct judging *j, const struct command *c,
 		return;
 	}
 	s = scope_get(j->resolver->scope, SLOT_FILE, full);
-	if (s == NULL || s->n == 0)
+	if (s == NULL || s->n == 0) {
+		if (is_open(full))
+			out->kind = CONTENT_UNKNOWN;
 		return;
+	}
 	*out = s->v[0];
 	if (s->n > 1)
 		for (size_t i = 0; i < s->n; i++) {

@@ -72,6 +72,7 @@ static void
 answer(const struct buffer *b, int unknown, unsigned flags,
     struct content *out)
 {
+	memset(out, 0, sizeof(*out));
 	out->kind = unknown || b->over ? CONTENT_UNKNOWN : CONTENT_TEXT;
 	if (flags & WORD_NETWORK)
 		out->kind = CONTENT_NETWORK;
@@ -112,6 +113,7 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 {
 	struct buffer b = { .j = j };
 	int newline = 1, escapes = c->dialect == DIALECT_DASH, unknown = 0;
+	struct buffer whole = { .j = j };
 	unsigned how = ESCAPE_ECHO | ESCAPE_ZERO, flags = 0;
 	size_t i, first;
 
@@ -122,6 +124,18 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 		const struct word *w = &c->argv[i];
 
 		flags |= w->flags;
+		if (!WORD_IS_STATIC(w) && !unknown)
+			put(&whole, b.text, b.len);
+		if (unknown || !WORD_IS_STATIC(w)) {
+			put(&whole, " ", i > first);
+			if (w->whole != NULL)
+				put(&whole, w->whole, strlen(w->whole));
+			else
+				put(&whole, w->text, w->text == NULL ? 0 :
+				    w->len);
+			if (w->whole == NULL && !WORD_IS_STATIC(w))
+				put(&whole, WORD_HOLE, strlen(WORD_HOLE));
+		}
 		if (unknown)
 			continue;
 		if (i > first)
@@ -138,6 +152,10 @@ produce_echo(struct judging *j, const struct command *c, struct content *out)
 	if (newline && !unknown)
 		put(&b, "\n", 1);
 	answer(&b, unknown, flags, out);
+	if (unknown && !whole.over) {
+		put(&whole, "\n", 2);
+		out->whole = whole.text;
+	}
 }
 
 /* ---- printf ---- */
@@ -197,7 +215,7 @@ conversion(struct format *f, const char *s, size_t len)
 		break;
 	case 'b':
 		if (w != NULL && !put_escaped(&f->b, w->text, w->len,
-		    ESCAPE_ECHO | ESCAPE_ZERO |
+		    ESCAPE_ECHO | ESCAPE_ZERO | ESCAPE_OCTAL |
 		    (f->c->dialect == DIALECT_DASH ? ESCAPE_DASH : 0)))
 			f->ended = 1;
 		break;
@@ -311,6 +329,8 @@ read_files(struct judging *j, const struct command *c, size_t first,
 		unknown |= one.kind != CONTENT_TEXT;
 	}
 	answer(&b, unknown, network ? WORD_NETWORK : 0, out);
+	if (c->argc - first == 1 && out->kind != CONTENT_TEXT)
+		out->whole = one.whole;
 }
 
 static size_t
@@ -342,6 +362,8 @@ produce_cat(struct judging *j, const struct command *c, struct content *out)
 	if (out->kind == CONTENT_INHERITED)
 		out->kind = CONTENT_UNKNOWN;
 	/* cat -n and the like change the text. */
+	if (!known)
+		out->whole = NULL;
 	if (!known && out->kind == CONTENT_TEXT) {
 		out->kind = CONTENT_UNKNOWN;
 		out->text = NULL;
@@ -417,6 +439,8 @@ produce_base64(struct judging *j, const struct command *c,
 		first = c->argc;
 	read_files(j, c, first, &in);
 	*out = in;
+	out->whole = NULL;
+	out->names = 0;
 	if (in.kind == CONTENT_INHERITED)
 		out->kind = CONTENT_UNKNOWN;
 	if (decodes && in.text != NULL)

@@ -73,6 +73,7 @@ stream_of_texts(struct resolver *r, const struct texts *t, int newline)
 			c->kind = CONTENT_NETWORK;
 		else if ((w->flags & WORD_PREFIX) || w->text == NULL)
 			c->kind = CONTENT_UNKNOWN;
+		c->whole = w->whole;
 		if (w->text == NULL)
 			continue;
 		text = judging_alloc(r->j, w->len + 2);

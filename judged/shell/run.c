@@ -29,6 +29,42 @@ stream_copy(struct stream *to, const struct stream *from)
 	memcpy(to->v, from->v, from->n * sizeof(from->v[0]));
 }
 
+/* All of both, as code, where that can be said of one of them. */
+static const char *
+whole_concat(struct resolver *r, const struct content *a,
+    const struct content *b)
+{
+	const struct content *const both[] = { a, b };
+	const char *part[4] = { "", "", "", "" };
+	size_t i, n[4], len = 0, at = 0;
+	char *text;
+
+	for (i = 0; i < 2; i++) {
+		if (both[i]->whole != NULL && both[i]->kind != CONTENT_TEXT) {
+			part[2 * i] = both[i]->whole;
+			continue;
+		}
+		if (both[i]->text != NULL)
+			part[2 * i] = both[i]->text;
+		if (both[i]->kind != CONTENT_TEXT)
+			part[2 * i + 1] = WORD_HOLE "\n";
+	}
+	for (i = 0; i < 4; i++) {
+		n[i] = part[i] == both[i / 2]->text ?
+		    strnlen(part[i], both[i / 2]->len) : strlen(part[i]);
+		len += n[i];
+	}
+	if (len > JUDGE_TEXT_MAX || !judging_afford(r->j, 2 * len))
+		return (NULL);
+	text = judging_alloc(r->j, len + 1);
+	for (i = 0; i < 4; i++) {
+		memcpy(text + at, part[i], n[i]);
+		at += n[i];
+	}
+	text[at] = '\0';
+	return (text);
+}
+
 static struct content
 content_concat(struct resolver *r, const struct content *a,
     const struct content *b)
@@ -41,6 +77,7 @@ content_concat(struct resolver *r, const struct content *a,
 	if (a->kind == CONTENT_NONE)
 		return (*b);
 	if (a->kind != CONTENT_TEXT) {
+		c.whole = whole_concat(r, a, b);
 		if (b->kind == CONTENT_NETWORK)
 			c.kind = CONTENT_NETWORK;
 		return (c);
@@ -48,6 +85,7 @@ content_concat(struct resolver *r, const struct content *a,
 	if (b->text == NULL || a->len + b->len > JUDGE_TEXT_MAX ||
 	    !judging_afford(r->j, a->len + b->len)) {
 		c.kind = b->kind == CONTENT_TEXT ? CONTENT_UNKNOWN : b->kind;
+		c.whole = whole_concat(r, a, b);
 		return (c);
 	}
 	text = judging_alloc(r->j, a->len + b->len + 1);
@@ -56,6 +94,8 @@ content_concat(struct resolver *r, const struct content *a,
 	c = *b;
 	c.text = text;
 	c.len = a->len + b->len;
+	if (c.kind != CONTENT_TEXT)
+		c.whole = whole_concat(r, a, b);
 	return (c);
 }
 

@@ -86,6 +86,12 @@ void	shell_variable(struct judging *, const struct command *,
  */
 const char *shell_path(struct judging *, const char *cwd, const char *text);
 
+/*
+ * The words with spaces between, as code: WORD_HOLE stands where they are not
+ * known.  NULL if that is more than is followed.  In the arena.
+ */
+const char *shell_whole(struct judging *, const struct word *, size_t n);
+
 /* 1 if the text matches the pattern (*, ?, [...]); linear in both. */
 int	shell_match(const char *pattern, const char *text);
 

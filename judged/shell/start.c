@@ -280,6 +280,11 @@ shell_judge_word(struct judging *j, const struct word *w,
 		    "code", start->command);
 	if (w->text != NULL)
 		shell_judge(j, w->text, w->len, dialect, start, out);
+	/* what stands behind what is not known */
+	if (w->whole != NULL && !WORD_IS_STATIC(w) &&
+	    judging_afford(j, strlen(w->whole)))
+		shell_judge(j, w->whole, strlen(w->whole), dialect, start,
+		    NULL);
 }
 
 void
@@ -289,6 +294,7 @@ shell_judge_content(struct judging *j, const struct content *c,
 {
 	struct word w = word_text(c->text, c->len);
 
+	w.whole = c->whole;
 	switch (c->kind) {
 	case CONTENT_TEXT:
 		break;

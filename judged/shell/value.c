@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scope.h"
+#include "shell.h"
 
 #define SAME_MAX	256	/* bytes, or elements, that are compared */
 
@@ -226,4 +227,38 @@ stream_join(struct judging *j, const struct stream *a, const struct stream *b)
 		out->v[out->n++] = b->v[i];
 	}
 	return (out);
+}
+
+const char *
+shell_whole(struct judging *j, const struct word *words, size_t n)
+{
+	size_t i, len = 0, hole = strlen(WORD_HOLE), known;
+	const struct word *w;
+	char *text, *to;
+	const char *part;
+
+	for (i = 0; i < n; i++) {
+		w = &words[i];
+		len += 1 + hole + (w->whole != NULL ? strlen(w->whole) :
+		    w->len);
+	}
+	if (!judging_afford(j, len))
+		return (NULL);
+	to = text = judging_alloc(j, len + 1);
+	for (i = 0; i < n; i++) {
+		w = &words[i];
+		part = w->whole != NULL ? w->whole : w->text == NULL ? "" :
+		    w->text;
+		known = strlen(part);
+		if (i > 0)
+			*to++ = ' ';
+		memcpy(to, part, known);
+		to += known;
+		if (w->whole == NULL && !WORD_IS_STATIC(w)) {
+			memcpy(to, WORD_HOLE, hole);
+			to += hole;
+		}
+	}
+	*to = '\0';
+	return (text);
 }
