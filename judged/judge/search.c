@@ -566,7 +566,9 @@ handle_xargs(const struct subject *s)
 		    opt.value != NULL)
 			shell_file_get(s->j, s->c, opt.value, &in);
 	}
-	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
+	/* An item is at least a byte; what is not known comes behind. */
+	n = in.text == NULL ? 0 : in.len < ITEMS_MAX ? in.len : ITEMS_MAX;
+	items = judging_alloc(s->j, (n + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
 	if ((in.names & NAMES_ALL) != 0 && at < s->argc)

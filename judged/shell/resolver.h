@@ -40,9 +40,18 @@ struct saved {
 	const void		*data;
 };
 
+/* Where commands run, as long as a scope is at that version. */
+struct place {
+	const struct scope	*scope;
+	uint64_t		 version;
+	const char		*cwd;
+	const char		*home;
+};
+
 struct resolver {
 	struct judging		*j;
 	struct scope		*scope;
+	struct place		 place;		/* of the last command */
 	enum dialect		 dialect;
 	const struct stream	*in;		/* stdin of what runs now */
 	const struct stream	**exec_in;	/* where exec's stdin goes */

@@ -58,12 +58,19 @@ struct command *
 command_here(struct resolver *r, uint32_t from, uint32_t to)
 {
 	struct command *c = judging_alloc(r->j, sizeof(*c));
+	struct place *p = &r->place;
 	const struct value *cwd, *home;
 
-	cwd = scope_get(r->scope, SLOT_STATE, "cwd");
-	home = var_get(r, "HOME");
-	c->cwd = cwd == NULL ? NULL : value_static(cwd);
-	c->home = home == NULL ? NULL : value_static(home);
+	if (p->scope != r->scope || p->version != r->scope->version) {
+		cwd = scope_get(r->scope, SLOT_STATE, "cwd");
+		home = var_get(r, "HOME");
+		p->cwd = cwd == NULL ? NULL : value_static(cwd);
+		p->home = home == NULL ? NULL : value_static(home);
+		p->scope = r->scope;
+		p->version = r->scope->version;
+	}
+	c->cwd = p->cwd;
+	c->home = p->home;
 	c->dialect = r->dialect;
 	c->flags = r->flags;
 	c->from = r->fixed ? r->from : from;
