@@ -92,6 +92,14 @@ int	is_subcommand(const char *name);
  * would be denied, that is found.
  */
 int	dangerous_tail(const struct subject *, size_t at);
+/*
+ * Of a program that is not known well: what an option that is named as one
+ * that executes is given, if that would be denied.
+ */
+void	option_code(const struct subject *);
+void	unknown_program(const struct subject *);
+/* 1 for a program of the hard denies. */
+int	is_dangerous(const char *name);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);

@@ -179,7 +179,8 @@ handle_parallel(const struct subject *s)
 	static const struct optspec spec = { "jnNaILSEsdC", "jobs max-args "
 	    "max-replace-args arg-file delimiter sshlogin sshloginfile "
 	    "joblog results timeout delay retries tmpdir workdir colsep "
-	    "load memfree tag! tagstring block recend recstart", OPT_STOPS };
+	    "load memfree halt halt-on-error tag! tagstring block recend "
+	    "recstart", OPT_STOPS };
 	struct content in = s->c->input;
 	struct optscan o;
 	struct opt opt;

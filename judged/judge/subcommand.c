@@ -493,6 +493,8 @@ static const struct sub_options {
 	const char	*code;		/* "c call" */
 	const char	*rest;
 } sub_options[] = {
+	{ "ansible", "aimMefoBPuTl", "args inventory module-name", "a args",
+	    NULL },
 	{ "apt", "otca", "option target-release config-file", NULL, NULL },
 	{ "apt-get", "otca", "option target-release config-file", NULL,
 	    NULL },
@@ -608,6 +610,7 @@ sub_tail(const struct subject *s)
 {
 	size_t i;
 
+	option_code(s);
 	for (i = 2; i < s->argc; i++)
 		if (dangerous_tail(s, i))
 			return;

@@ -388,7 +388,27 @@ const struct worst worst[] = {
 	{ "python words", "python3 -c '", "run ", "'", "", "" },
 	{ "python parens", "python3 -c '", "run(", "'", ")", "" },
 	{ "python forks", "python3 -c '", "while 1:", "'", "", "" },
-	{ "interpreters of files", "echo a>b;", "python3 b;", "", "", "" }
+	{ "interpreters of files", "echo a>b;", "python3 b;", "", "", "" },
+	{ "option lists", "a --run=", "b,", "", "", "" },
+	{ "option wrappers", "a --wrapper='b ", "c;", "'", "", "" },
+	{ "options of code", "a", " --run 'b c'", "", "", "" },
+	{ "cmakes", "", "cmake -E ", "ls", "", "" },
+	{ "cmake words", "cmake -E copy", " a", "", "", "" },
+	{ "perl quotes", "perl -e '", "qx(a ", "'", "", "" },
+	{ "renamed calls", "python3 -c 'import subprocess;", "a(\"b\");", "'",
+	    "", "" },
+	{ "nested renamed calls", "python3 -c 'import subprocess;", "a(", "'",
+	    ")", "" },
+	{ "perl opens", "perl -e '", "open(F,\"a|\");", "'", "", "" },
+	{ "parts of output", "{ ", "echo a$x;", "}|sh", "", "" },
+	{ "parts of words", "x=", "a$y", ";", "", "sh -c \"$x\"" },
+	{ "holes in code", "", "sh -c \"a $x\";", "", "", "" },
+	{ "holes in lists", "for i in a b;do ", "x=$x$y$i;", "", "",
+	    "sh -c \"$x\";done" },
+	{ "databases", "psql -c '", "drop table a;", "'", "", "" },
+	{ "database lines", "echo '", "drop table a;", "'|mysql", "", "" },
+	{ "registries", "", "docker pull a;", "", "", "" },
+	{ "http words", "http POST a", " b=c", "", "", "" }
 };
 const size_t nworst = sizeof(worst) / sizeof(worst[0]);
 
