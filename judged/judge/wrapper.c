@@ -308,9 +308,10 @@ static const struct wrap_row wrappers[] = {
 
 /* ---- env and its kin ---- */
 
-/* NAME=VALUE: 1 and judged as a variable, else 0. */
+/* NAME=VALUE: 1 and judged as a variable, else 0.  to may be NULL. */
 static int
-take_assignment(const struct subject *s, const struct word *w)
+take_assignment(const struct subject *s, const struct word *w,
+    struct assignment *to)
 {
 	const char *text = word_start(w), *eq = strchr(text, '=');
 	const struct word *value;
@@ -322,6 +323,8 @@ take_assignment(const struct subject *s, const struct word *w)
 	value = word_rest(s->j, w, (size_t)(eq + 1 - text));
 	shell_variable(s->j, s->c, name, value);
 	judge_variable(s->j, s->c, name, value);
+	if (to != NULL)
+		*to = (struct assignment){ name, *value, 0 };
 	return (1);
 }
 
@@ -354,7 +357,7 @@ split_string(const struct subject *s, const struct word *string,
 			break;
 		argv[n] = *word_make(s->j, judging_strndup(s->j, text, len),
 		    string);
-		if (n > 0 || !take_assignment(s, &argv[n]))
+		if (n > 0 || !take_assignment(s, &argv[n], NULL))
 			n++;
 	}
 	while (rest < s->argc)
@@ -416,7 +419,10 @@ struct unwrapped {
 	int			 string;	/* entr -s: the rest is code */
 	const struct word	*program;	/* start-stop-daemon --exec */
 	struct command		**next;
+	struct assignment	*assigns;	/* for what it starts, or NULL */
+	size_t			 nassigns;
 };
+#define ASSIGNS_MAX	16
 
 /* Words from there on are a command; one alone is code. */
 static void
@@ -569,11 +575,36 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 	}
 	*u->next = subject_command(s, (row->flags & WRAP_ELSEWHERE) != 0 ?
 	    "/" : u->cwd, s->argv + at, s->argc - at);
+	(*u->next)->assigns = u->assigns != NULL ? u->assigns :
+	    s->c->assigns;
+	(*u->next)->nassigns = u->assigns != NULL ? u->nassigns :
+	    s->c->nassigns;
+}
+
+/* What stood in front of the wrapper counts, too; of many the first. */
+static void
+add_assignment(const struct subject *s, struct unwrapped *u,
+    const struct assignment *given)
+{
+	if (u->assigns == NULL) {
+		u->nassigns = s->c->nassigns < ASSIGNS_MAX ?
+		    s->c->nassigns : ASSIGNS_MAX;
+		if (u->nassigns == ASSIGNS_MAX)
+			return;
+		u->assigns = judging_alloc(s->j, ASSIGNS_MAX *
+		    sizeof(*u->assigns));
+		if (u->nassigns > 0)
+			memcpy(u->assigns, s->c->assigns, u->nassigns *
+			    sizeof(*u->assigns));
+	}
+	if (u->nassigns < ASSIGNS_MAX)
+		u->assigns[u->nassigns++] = *given;
 }
 
 int
 wrapper_judge(const struct subject *s, struct command **next)
 {
+	struct assignment given;
 	struct unwrapped u = { .cwd = s->c->cwd, .next = next };
 	struct optspec spec;
 	struct optscan o;
@@ -610,7 +641,8 @@ wrapper_judge(const struct subject *s, struct command **next)
 			continue;
 		}
 		if ((u.row->flags & WRAP_ASSIGNS) != 0 &&
-		    take_assignment(s, opt.word)) {
+		    take_assignment(s, opt.word, &given)) {
+			add_assignment(s, &u, &given);
 			/* sudo takes them among its options */
 			o.ended = (u.row->flags & WRAP_ELEVATED) == 0;
 			continue;

@@ -408,7 +408,11 @@ const struct worst worst[] = {
 	{ "databases", "psql -c '", "drop table a;", "'", "", "" },
 	{ "database lines", "echo '", "drop table a;", "'|mysql", "", "" },
 	{ "registries", "", "docker pull a;", "", "", "" },
-	{ "http words", "http POST a", " b=c", "", "", "" }
+	{ "http words", "http POST a", " b=c", "", "", "" },
+	{ "elements by name", "a=(", "x ", ")", ";${a[$i]}", "" },
+	{ "envs of assignments", "", "env a=1 ", "ls", "", "" },
+	{ "names that refer", "declare -n a=b;b=c;", "$a;", "", "", "" },
+	{ "elements at keys", "a=(", "[a]=b ", ")", "", "" }
 };
 const size_t nworst = sizeof(worst) / sizeof(worst[0]);
 
