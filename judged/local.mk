@@ -130,6 +130,14 @@ tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
 
+# Time against size; tests/bench/judge runs it.
+noinst_PROGRAMS += tests/bench/judging
+tests_bench_judging_SOURCES = tests/bench/judging.c tests/shell/worst.c \
+	tests/shell/worst.h
+tests_bench_judging_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
+	-iquote $(top_srcdir)/tests/shell
+tests_bench_judging_LDADD = $(JUDGED_LIBS)
+
 EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/judge \
 	tests/fuzz/corpus/runblock tests/fuzz/corpus/schema
 if FUZZERS
