@@ -6,6 +6,8 @@
 
 #include "subject.h"
 
+struct optspec;
+
 /* Judges argv and stdin of a command: no redirects, no assignments. */
 void	judge_program(struct judging *, const struct command *,
 	    struct outcome *);
@@ -85,6 +87,9 @@ int	wrapper_use(size_t row, struct wrapper_use *);
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
 int	is_subcommand(const char *name);
+/* Commands that its options hold; spec gets the options of that name. */
+void	sub_code(const struct subject *, const char *name,
+	    struct optspec *spec);
 
 /*
  * 1 if the word there is a program of the hard denies; if what follows it
