@@ -29,7 +29,8 @@ handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
 handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
-	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie;
+	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie,
+	handle_second, handle_mktemp;
 handler	handle_tar, handle_archive, handle_code_options;
 handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
 
@@ -101,6 +102,8 @@ int	dangerous_tail(const struct subject *, size_t at);
  * that executes is given, if that would be denied.
  */
 void	option_code(const struct subject *);
+/* Its options for output, where that is a path outside. */
+void	option_output(const struct subject *);
 void	unknown_program(const struct subject *);
 /* 1 for a program of the hard denies. */
 int	is_dangerous(const char *name);

@@ -492,6 +492,7 @@ sub_tail(const struct subject *s)
 	size_t i;
 
 	option_code(s);
+	option_output(s);
 	for (i = 2; i < s->argc; i++)
 		if (dangerous_tail(s, i))
 			return;
