@@ -25,7 +25,8 @@ judged_libjudged_a_SOURCES = \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
 	judged/judge/parallel.c \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
-	judged/judge/subcommand.c judged/judge/subject.c judged/judge/unknown.c \
+	judged/judge/subcommand.c judged/judge/subcommand_options.c \
+	judged/judge/subject.c judged/judge/unknown.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
 	judged/judge/zone.h \
 	judged/why.c judged/why.h

@@ -280,6 +280,10 @@ run_module(const struct subject *s, const struct word *module, size_t next)
 		    module);
 		return;
 	}
+	for (i = next; strcmp(module->text, "venv") == 0 && i < s->argc; i++)
+		if (word_start(&s->argv[i])[0] != '-')
+			zone_write(s, &s->argv[i], CLASS_READ,
+			    "makes an environment");
 	if (strcmp(module->text, "timeit") == 0)
 		for (i = next; i < s->argc; i++)
 			interpret_word(s, &s->argv[i]);

@@ -6,6 +6,7 @@
 #include "class.h"
 #include "judge_int.h"
 #include "../shell/names.h"
+#include "zone.h"
 
 /* Programs that start no other, whatever their words: no tail is looked at. */
 static const char *const inert[] = {
@@ -49,6 +50,39 @@ dangerous_tail(const struct subject *s, size_t at)
 		    "given a command that would be denied: %s",
 		    &s->argv[at]);
 	return (1);
+}
+
+void
+option_output(const struct subject *s)
+{
+	static const char *const names[] = { "-o", "-out", "--output", "--out",
+		"--output-file", "--outfile", "--outdir", "--output-dir",
+		"--out-dir", "--output-directory", "--dest", "--destination",
+		NULL };
+	static const char *const last[] = { "ffmpeg", "convert", "magick",
+		"sox", "objcopy", "strip", NULL };
+	const struct word *w;
+	const char *text, *eq;
+	size_t i;
+
+	for (i = 1; i < s->argc; i++) {
+		text = word_start(&s->argv[i]);
+		eq = strchr(text, '=');
+		w = NULL;
+		if (strncmp(text, "-o/", 3) == 0)
+			w = word_rest(s->j, &s->argv[i], 2);
+		else if (eq != NULL && in_list(judging_strndup(s->j, text,
+		    (size_t)(eq - text)), names))
+			w = word_rest(s->j, &s->argv[i], (size_t)(eq + 1 -
+			    text));
+		else if (in_list(text, names) && i + 1 < s->argc)
+			w = &s->argv[i + 1];
+		else if (i + 1 == s->argc && in_list(s->name, last))
+			w = &s->argv[i];
+		/* only what is a path for certain */
+		if (w != NULL && word_start(w)[0] == '/')
+			zone_write(s, w, CLASS_READ, "writes its output");
+	}
 }
 
 void
@@ -129,9 +163,13 @@ cmake_command(const struct subject *s)
 void
 unknown_program(const struct subject *s)
 {
+	static const char *const writers[] = { "shuf", "iconv", "tree",
+		"column", NULL };
 	size_t i;
 
 	if (names_find(&inert_by_name, s->name) != NULL) {
+		if (in_list(s->name, writers))
+			option_output(s);
 		class_findf(s, CLASS_READ, "%s", &s->argv[0]);
 		return;
 	}
@@ -142,6 +180,7 @@ unknown_program(const struct subject *s)
 		return;
 	}
 	option_code(s);
+	option_output(s);
 	for (i = 1; i < s->argc; i++)
 		if (dangerous_tail(s, i))
 			break;
