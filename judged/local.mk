@@ -33,7 +33,8 @@ judged_libjudged_a_SOURCES = \
 	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
 	judged/judge/parallel.c judged/judge/self.c judged/judge/self.h \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
-	judged/judge/subcommand.c judged/judge/subject.c \
+	judged/judge/subcommand.c judged/judge/subcommand_options.c \
+	judged/judge/subject.c judged/judge/unknown.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
 	judged/judge/zone.h \
 	judged/why.c judged/why.h
@@ -152,6 +153,14 @@ tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_judged_proc_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 endif
+
+# Time against size; tests/bench/judge runs it.
+noinst_PROGRAMS += tests/bench/judging
+tests_bench_judging_SOURCES = tests/bench/judging.c tests/shell/worst.c \
+	tests/shell/worst.h
+tests_bench_judging_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/judged \
+	-iquote $(top_srcdir)/tests/shell
+tests_bench_judging_LDADD = $(JUDGED_LIBS)
 
 EXTRA_DIST += tests/fuzz/corpus/arguments tests/fuzz/corpus/judge \
 	tests/fuzz/corpus/runblock tests/fuzz/corpus/schema \

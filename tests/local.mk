@@ -76,7 +76,8 @@ endif
 
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c
-EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/noop.c tests/soak/soak
+EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/judge \
+	tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from
 # inside (tests/takeover/takeover.c tells how).  The products themselves hold

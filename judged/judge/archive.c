@@ -214,8 +214,11 @@ void
 handle_archive(const struct subject *s)
 {
 	static const struct optspec spec = { "dPSoxbnt", NULL, 0 };
+	static const char *const replaces[] = { "gzip", "gunzip", "bzip2",
+		"bunzip2", "xz", "unxz", "zstd", NULL };
 	struct optscan o;
 	struct opt opt;
+	size_t operands = 0;
 	enum zone z;
 
 	if (archive_shows(s)) {
@@ -227,10 +230,18 @@ handle_archive(const struct subject *s)
 	while (opt_next(&o, &opt)) {
 		if (opt.kind == OPT_OPERAND) {
 			z = zone_of(s, opt.word);
-			if (z > ZONE_OUT)
+			/* gzip replaces them, zip makes the first */
+			if (z > ZONE_OUT || (z == ZONE_OUT &&
+			    (in_list(s->name, replaces) || (operands == 0 &&
+			    strcmp(s->name, "zip") == 0))))
 				zone_write(s, opt.word, CLASS_MUTATE,
 				    "packs or unpacks files");
-		} else if (opt.letter == 'd' && opt.value != NULL &&
+			operands++;
+		} else if (opt.letter == 'o' && opt.value != NULL &&
+		    strncmp(s->name, "7z", 2) == 0)
+			zone_write(s, opt.value, CLASS_MUTATE,
+			    "unpacks an archive");
+		else if (opt.letter == 'd' && opt.value != NULL &&
 		    strcmp(s->name, "unzip") == 0)
 			zone_write(s, opt.value, CLASS_MUTATE,
 			    "unpacks an archive");

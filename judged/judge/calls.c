@@ -8,6 +8,8 @@
 #include "class.h"
 #include "judge_int.h"
 
+#define CODE_COST	8	/* bytes of work, of one of code */
+
 /*
  * A call that executes or deletes, with what it is given as literals: all
  * that is certain.  Everything else in the code is the neuron's to contain.
@@ -45,7 +47,8 @@ static int
 is_word(const struct subject *s, char c)
 {
 	/* a name of Lisp holds "-" */
-	return (isalnum((unsigned char)c) || c == '_' || c == '.' ||
+	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '.' ||
 	    (c == '-' && (strcmp(s->name, "emacs") == 0 ||
 	    strcmp(s->name, "guile") == 0)));
 }
@@ -230,8 +233,11 @@ quoted_command(const struct subject *s, const char *p, const char *end)
 	at = strchr(open, *p);
 	stop = memchr(p + 1, at == NULL ? *p : close[at - open],
 	    (size_t)(end - p - 1));
-	if (stop == NULL)
+	if (stop == NULL) {
+		/* Of one that is tried again each try is paid for. */
+		(void)subject_affords(s, (size_t)(end - p));
 		return (NULL);
+	}
 	interpreter_command(s, judging_strndup(s->j, p + 1, (size_t)(stop - p -
 	    1)), 1);
 	return (stop + 1);
@@ -263,11 +269,11 @@ void
 interpreter_code(const struct subject *s, const char *code, size_t len)
 {
 	const char *p = code, *end = code + len, *name, *next;
-	char *joined, *text, *called, *rm;
+	char *joined, *text, *called, *rm, buf[64];
 	size_t n, room;
 	int unclosed = 0, starts;
 
-	if (!subject_affords(s, len))
+	if (!subject_affords(s, len * CODE_COST))
 		return;
 	room = len + 16;
 	joined = judging_alloc(s->j, room);
@@ -302,7 +308,9 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 		for (name = p; p < end && is_word(s, *p); p++)
 			continue;
 		n = (size_t)(p - name);
-		called = judging_strndup(s->j, name, n);
+		called = n < sizeof(buf) ? memcpy(buf, name, n) :
+		    judging_strndup(s->j, name, n);
+		called[n] = '\0';
 		if (strcmp(called, "qx") == 0 && (next = quoted_command(s, p,
 		    end)) != NULL) {
 			p = next;

@@ -104,6 +104,10 @@ class_findf(const struct subject *s, enum class_id id, const char *words,
 	n = strlen(start);
 	if (n > WORD_SHOWN_MAX)
 		n = WORD_SHOWN_MAX;
+	else if (words[0] == '%' && words[1] == 's' && words[2] == '\0') {
+		class_find(s, id, start);
+		return;
+	}
 	text = judging_alloc(s->j, strlen(words) + n + 1);
 	memcpy(text, words, before);
 	if (at != NULL) {

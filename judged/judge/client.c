@@ -4,10 +4,13 @@
  */
 #include <string.h>
 
+#include "../shell/names.h"
 #include "class.h"
 #include "judge_int.h"
 #include "options.h"
 #include "zone.h"
+
+#define LINE_COST	8	/* bytes of work, of one of a line */
 
 /* Text behind a mark, up to the end of its line, is a command. */
 static void
@@ -17,7 +20,8 @@ escape_at(const struct subject *s, const char *text, size_t len,
 	const char *end = memchr(text, '\n', len);
 	size_t n = end == NULL ? len : (size_t)(end - text);
 
-	if (n > 0)
+	/* Of each of many marks the rest of the line is code. */
+	if (n > 0 && subject_affords(s, n * LINE_COST))
 		subject_hidden_code(s, word_make(s->j, judging_strndup(s->j,
 		    text, n), from));
 }
@@ -48,6 +52,7 @@ static const struct client_row {
 	{ "smbclient", { "!", "*;!", NULL } },
 	{ "ed", { "!", "r !", "w !", NULL } }
 };
+static struct names by_name = NAMES(rows);
 
 static void
 look_for(const struct subject *s, const struct client_row *row,
@@ -99,14 +104,11 @@ copy_program(const struct subject *s, const char *text,
 int
 client_escapes(const struct subject *s)
 {
-	const struct client_row *row = NULL;
+	const struct client_row *row = names_find(&by_name, s->name);
 	const struct content *in = &s->c->input;
 	const struct word *w;
 	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, s->name) == 0)
-			row = &rows[i];
 	if (row == NULL)
 		return (0);
 	for (i = 1; i < s->argc; i++) {
@@ -184,7 +186,9 @@ handle_crontab(const struct subject *s)
 		in.text = in.whole;
 		in.len = strlen(in.whole);
 	}
-	for (p = in.text, end = p + in.len; p != NULL && p < end; p += n + 1) {
+	if (in.text == NULL)
+		return;
+	for (p = in.text, end = p + in.len; p < end; p += n + 1) {
 		n = strcspn(p, "\n");
 		if (n > (size_t)(end - p))
 			n = (size_t)(end - p);

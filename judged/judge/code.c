@@ -72,7 +72,7 @@ shell_words(const struct subject *s, struct shell_words *w)
 			return;
 		}
 		if (opt.letter == 'n' || (opt.letter == 'o' &&
-		    word_is(opt.value, "noexec")))
+		    opt.value != NULL && word_is(opt.value, "noexec")))
 			w->reads = 1;
 		else if (opt.letter == 'i')
 			w->talks = 1;
@@ -216,7 +216,8 @@ interpret_word(const struct subject *s, const struct word *code)
 	if ((code->flags & WORD_NETWORK) != 0)
 		class_findf(s, CLASS_REMOTE, "%s runs code from the network",
 		    &s->argv[0]);
-	else if (code->text == NULL)
+	else if (code->text == NULL || ((code->flags & WORD_PREFIX) != 0 &&
+	    code->whole == NULL))
 		class_findf(s, CLASS_OPAQUE, "%s runs code that is not known",
 		    &s->argv[0]);
 	if (word_code(code)[0] != '\0') {
@@ -279,6 +280,13 @@ run_module(const struct subject *s, const struct word *module, size_t next)
 		    module);
 		return;
 	}
+	for (i = next; strcmp(module->text, "venv") == 0 && i < s->argc; i++)
+		if (word_start(&s->argv[i])[0] != '-')
+			zone_write(s, &s->argv[i], CLASS_READ,
+			    "makes an environment");
+	if (strcmp(module->text, "timeit") == 0)
+		for (i = next; i < s->argc; i++)
+			interpret_word(s, &s->argv[i]);
 	if (!in_list(module->text, programs))
 		return;
 	argv = judging_alloc(s->j, (s->argc + 1) * sizeof(*argv));
@@ -333,7 +341,8 @@ void
 handle_interpreter(const struct subject *s)
 {
 	const struct interpreter *in = interpreter_of(s->name);
-	struct optspec spec = { in->values, in->longs, OPT_STOPS };
+	struct optspec spec = { in->values, in->longs, OPT_STOPS |
+	    (strcmp(s->name, "emacs") == 0 ? OPT_ONE_DASH : 0) };
 	struct content content;
 	struct optscan o;
 	struct opt opt;

@@ -71,6 +71,14 @@ sql_deletes(const char *p, const char *end)
 	char first[32], second[32];
 
 	for (; p < end; p = stop + 1) {
+		/* commands of the client itself: a line each */
+		while (p < end && isspace((unsigned char)*p))
+			p++;
+		if (p < end && (*p == '.' || *p == '\\')) {
+			for (stop = p; stop < end && *stop != '\n'; stop++)
+				continue;
+			continue;
+		}
 		stop = statement_end(p, end);
 		p = next_word(p, stop, first, sizeof(first));
 		p = next_word(p, stop, second, sizeof(second));

@@ -110,7 +110,9 @@ handle_partition(const struct subject *s)
 		row++;
 	for (i = 1; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
-		if (in_words(row->reads, text))
+		if (in_words(row->reads, text) || (text[0] == '-' &&
+		    strcmp(s->name, "hdparm") == 0 && text[1] != '\0' &&
+		    text[1 + strspn(text + 1, "iItTgCv")] == '\0'))
 			shows = 1;
 		else if (text[0] != '-')
 			device = 1;

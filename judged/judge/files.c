@@ -213,10 +213,49 @@ handle_cp(const struct subject *s)
 void
 handle_install(const struct subject *s)
 {
-	if (opt_has(s, 1, &copy_spec, 'd', "directory"))
-		handle_write_all(s);
-	else
+	const struct word **list;
+	size_t n, i;
+
+	if (!opt_has(s, 1, &copy_spec, 'd', "directory")) {
 		handle_cp(s);
+		return;
+	}
+	class_find(s, CLASS_MUTATE, "makes directories");
+	list = operand_list(s, &n);
+	for (i = 0; i < n; i++)
+		zone_write(s, list[i], CLASS_MUTATE, "makes directories");
+}
+
+/* uniq IN OUT, xxd -r IN OUT */
+void
+handle_second(const struct subject *s)
+{
+	static const struct optspec spec = { "fswclgo", "skip-fields "
+	    "skip-chars check-chars group all-repeated", 0 };
+	const struct word *w = opt_operand(s, 1, &spec, 1);
+
+	class_find(s, CLASS_READ, "shows what it reads");
+	if (w != NULL)
+		zone_write(s, w, CLASS_MUTATE, "writes a file");
+}
+
+void
+handle_mktemp(const struct subject *s)
+{
+	static const struct optspec spec = { "p", "suffix", 0 };
+	struct optscan o;
+	struct opt opt;
+
+	class_find(s, CLASS_MUTATE, "makes a file");
+	opt_begin(&o, s, 1, &spec);
+	while (opt_next(&o, &opt)) {
+		const struct word *w = opt.kind == OPT_OPERAND ? opt.word :
+		    opt.letter == 'p' || (opt.kind == OPT_LONG &&
+		    strcmp(opt.name, "tmpdir") == 0) ? opt.value : NULL;
+
+		if (w != NULL)
+			zone_write(s, w, CLASS_MUTATE, "makes a file");
+	}
 }
 
 void

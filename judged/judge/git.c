@@ -272,6 +272,20 @@ elsewhere(const struct git *g, const struct word *directory)
 }
 
 /* clone, fetch, pull, ls-remote: options and addresses that execute. */
+/* ext::COMMAND: "% " is a blank within a word. */
+static void
+git_ext(const struct git *g, const struct word *w)
+{
+	char *text = judging_strndup(g->s->j, w->text + 5, w->len - 5), *p;
+
+	for (p = text; *p != '\0'; p++)
+		if (p[0] == '%' && p[1] == ' ')
+			*p = '\\';
+	subject_hidden_code(g->s, word_make(g->s->j, text, w));
+	if ((w->flags & WORD_PREFIX) != 0)
+		subject_hidden_code(g->s, word_rest(g->s->j, w, 5));
+}
+
 static void
 git_fetch(const struct git *g)
 {
@@ -290,8 +304,7 @@ git_fetch(const struct git *g)
 			if (operands++ == 1 && strcmp(g->name, "clone") == 0)
 				elsewhere(g, opt.word);
 			if (strncmp(text, "ext::", 5) == 0)
-				subject_hidden_code(g->s, word_rest(g->s->j,
-				    opt.word, 5));
+				git_ext(g, opt.word);
 			continue;
 		}
 		if (opt.value == NULL)

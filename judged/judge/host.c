@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "../shell/names.h"
 #include "class.h"
 #include "judge_int.h"
 #include "options.h"
@@ -106,6 +107,7 @@ static const struct host_row {
 	{ "rfkill", "block unblock toggle", "", HOST_SHOWS },
 	{ "setterm", "", "", HOST_SHOWS }
 };
+static struct names by_name = NAMES(rows);
 
 static int
 listed(const struct host_row *row, const char *list, const struct word *w)
@@ -182,12 +184,10 @@ names_own(const struct subject *s)
 void
 handle_lister(const struct subject *s)
 {
-	const struct host_row *row = rows;
+	const struct host_row *row = names_find(&by_name, s->name);
 	size_t i, operands = 0;
 	int shows, changes = 0, shown = 0;
 
-	while (strcmp(row->name, s->name) != 0)
-		row++;
 	for (i = 1; i < s->argc; i++) {
 		changes |= says_change(s, row, i);
 		shown |= listed(row, row->shows, &s->argv[i]);
@@ -210,10 +210,5 @@ handle_lister(const struct subject *s)
 int
 is_lister(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return (1);
-	return (0);
+	return (names_find(&by_name, name) != NULL);
 }

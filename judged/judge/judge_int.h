@@ -6,6 +6,8 @@
 
 #include "subject.h"
 
+struct optspec;
+
 /* Judges argv and stdin of a command: no redirects, no assignments. */
 void	judge_program(struct judging *, const struct command *,
 	    struct outcome *);
@@ -27,7 +29,8 @@ handler	handle_git;
 handler	handle_shell, handle_interpreter, handle_awk, handle_sed,
 	handle_editor, handle_make, handle_source;
 handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
-	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie;
+	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie,
+	handle_second, handle_mktemp;
 handler	handle_tar, handle_archive, handle_code_options;
 handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
 
@@ -40,9 +43,10 @@ void	ex_command(const struct subject *, const struct word *);
 
 /*
  * Judges argv with every mark replaced by the first item, or with all of them
- * behind it where no mark stands.  any_mark: all that parallel replaces.
+ * behind it where no mark stands.  any_mark: all that parallel replaces.  0 if
+ * there was no room for that: judged without.
  */
-void	run_with(const struct subject *, const struct word *argv, size_t argc,
+int	run_with(const struct subject *, const struct word *argv, size_t argc,
 	    const char *mark, const struct word *items, size_t nitems);
 extern const char any_mark[];
 
@@ -85,12 +89,25 @@ int	wrapper_use(size_t row, struct wrapper_use *);
 /* Programs with subcommands by the table: 1 if s is one and was judged. */
 int	subcommand_judge(const struct subject *);
 int	is_subcommand(const char *name);
+/* Commands that its options hold; spec gets the options of that name. */
+void	sub_code(const struct subject *, const char *name,
+	    struct optspec *spec);
 
 /*
  * 1 if the word there is a program of the hard denies; if what follows it
  * would be denied, that is found.
  */
 int	dangerous_tail(const struct subject *, size_t at);
+/*
+ * Of a program that is not known well: what an option that is named as one
+ * that executes is given, if that would be denied.
+ */
+void	option_code(const struct subject *);
+/* Its options for output, where that is a path outside. */
+void	option_output(const struct subject *);
+void	unknown_program(const struct subject *);
+/* 1 for a program of the hard denies. */
+int	is_dangerous(const char *name);
 
 /* The worst that code of an interpreter does, as far as it is certain. */
 void	interpreter_code(const struct subject *, const char *text, size_t len);

@@ -52,10 +52,13 @@ quote(struct judging *j, const struct word *item)
 	return (text);
 }
 
-/* The line that is run for an item. */
+/*
+ * The line that is run for an item.  count becomes 0 once the words are too
+ * many to be judged for one item more.
+ */
 static void
 run_line(const struct subject *s, const char *line, const struct word *argv,
-    size_t count, const struct word *item)
+    size_t *count, const struct word *item)
 {
 	struct shell_start start = { .who = SHELL_CHILD, .command = s->c };
 	char *quoted = quote(s->j, item), *text, *to;
@@ -84,8 +87,8 @@ run_line(const struct subject *s, const char *line, const struct word *argv,
 	n = (size_t)(to - text);
 	/* with -q, or where a word holds no blank, they are words as they
 	 * stand; else what the shell makes of the line */
-	if (count > 1)
-		run_with(s, argv, count, any_mark, item, 1);
+	if (*count > 1 && !run_with(s, argv, *count, any_mark, item, 1))
+		*count = 0;
 	if (judging_again(s->j, n, s->c))
 		shell_judge(s->j, text, n, DIALECT_BASH, &start, s->out);
 }
@@ -134,7 +137,7 @@ run_input(const struct subject *s, const char *line, const struct word *argv,
 				break;
 			item.text = judging_strndup(s->j, p, n);
 			item.len = n;
-			run_line(s, line, argv, words, &item);
+			run_line(s, line, argv, &words, &item);
 		}
 		if (in->kind == CONTENT_TEXT && count <= LINES_MAX)
 			return;
@@ -142,7 +145,7 @@ run_input(const struct subject *s, const char *line, const struct word *argv,
 	item.text = NULL;
 	item.len = 0;
 	item.flags = WORD_PREFIX;
-	run_line(s, line, argv, words, &item);
+	run_line(s, line, argv, &words, &item);
 }
 
 /* Without a command the items are commands. */
@@ -176,11 +179,12 @@ handle_parallel(const struct subject *s)
 	static const struct optspec spec = { "jnNaILSEsdC", "jobs max-args "
 	    "max-replace-args arg-file delimiter sshlogin sshloginfile "
 	    "joblog results timeout delay retries tmpdir workdir colsep "
-	    "load memfree tag! tagstring block recend recstart", OPT_STOPS };
+	    "load memfree halt halt-on-error tag! tagstring block recend "
+	    "recstart", OPT_STOPS };
 	struct content in = s->c->input;
 	struct optscan o;
 	struct opt opt;
-	size_t at = s->argc, sep, i;
+	size_t at = s->argc, sep, words, i;
 	char *line;
 
 	opt_begin(&o, s, 1, &spec);
@@ -204,17 +208,21 @@ handle_parallel(const struct subject *s)
 		return;
 	}
 	line = line_of(s, at, sep);
+	words = sep - at;
 	if (sep == s->argc || strncmp(s->argv[sep].text, "::::", 4) == 0) {
 		if (sep < s->argc)
 			in = (struct content){ .kind = CONTENT_UNKNOWN };
-		run_input(s, line, s->argv + at, sep - at, &in);
+		run_input(s, line, s->argv + at, words, &in);
 		return;
 	}
 	for (i = sep + 1; i < s->argc && i - sep <= LINES_MAX; i++)
 		if (strncmp(word_start(&s->argv[i]), ":::", 3) != 0)
-			run_line(s, line, s->argv + at, sep - at,
-			    &s->argv[i]);
-	if (i < s->argc)
-		run_line(s, line, s->argv + at, sep - at,
-		    &(struct word){ .flags = WORD_PREFIX });
+			run_line(s, line, s->argv + at, &words, &s->argv[i]);
+	if (i == s->argc)
+		return;
+	/* The others as any, and as what they are, all at once. */
+	run_line(s, line, s->argv + at, &words,
+	    &(struct word){ .flags = WORD_PREFIX });
+	(void)run_with(s, s->argv + at, sep - at, any_mark, s->argv + i,
+	    s->argc - i);
 }

@@ -9,12 +9,13 @@
 #include "options.h"
 #include "zone.h"
 
-/* Nothing of it is known. */
+/* Nothing of it is known, or not all that is. */
 static int
 is_unknown(const struct word *w)
 {
-	return (w->text == NULL && (w->whole == NULL || strcmp(w->whole,
-	    WORD_HOLE) == 0));
+	if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) == 0)
+		return (w->text == NULL);
+	return (w->whole == NULL || strcmp(w->whole, WORD_HOLE) == 0);
 }
 
 /* ---- awk ---- */
@@ -58,6 +59,9 @@ skip_space(const char *p, const char *end)
 		p++;
 	return (p);
 }
+
+#define AWK_NAME	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 struct awk_variable {
 	struct awk_variable	*next;
@@ -238,8 +242,11 @@ awk_program(const struct subject *s, const char *p, size_t len,
 			continue;
 		}
 		if (isalpha((unsigned char)*p) || *p == '_') {
+			text = judging_strndup(s->j, p, strspn(p, AWK_NAME));
 			p = awk_word(&a, p);
-			a.string = NULL;
+			/* cmd | getline */
+			a.string = awk_value(a.variables, text,
+			    strlen(text));
 			continue;
 		}
 		if (*p == '|' && p + 1 < a.end && p[1] == '|') {
@@ -316,6 +323,9 @@ handle_awk(const struct subject *s)
 				    a.variables);
 		} else if (opt.value != NULL && opt_is(&opt, 'e', "source")) {
 			done = 1;
+			if (is_unknown(opt.value))
+				class_find(s, CLASS_OPAQUE, "awk runs a "
+				    "program that is not known");
 			awk_program(s, word_code(opt.value),
 			    strlen(word_code(opt.value)), a.variables);
 		}
@@ -504,6 +514,9 @@ handle_sed(const struct subject *s)
 			continue;
 		else if (opt_is(&opt, 'e', "expression")) {
 			script = 1;
+			if (is_unknown(opt.value))
+				class_find(s, CLASS_OPAQUE, "sed runs a "
+				    "script that is not known");
 			sed_program(s, word_code(opt.value),
 			    strlen(word_code(opt.value)));
 		} else if (opt_is(&opt, 'f', "file")) {
@@ -543,7 +556,8 @@ handle_sed(const struct subject *s)
 void
 ex_command(const struct subject *s, const struct word *w)
 {
-	static const char *const silent[] = { "silent", "sil", "exe", "execute",
+	static const char *const silent[] = { "silent", "sil", "exe", "exec",
+		"execute",
 		"r", "read", "w", "write", "%", NULL };
 	static const char *const terminals[] = { "terminal", "ter", "term",
 		NULL };

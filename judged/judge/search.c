@@ -13,6 +13,8 @@ struct item {
 	int		 all;	/* and all that lies beneath it */
 };
 
+#define ROOT_COST	128	/* bytes of work that a root takes */
+
 static const char *const deleters[] = {
 	"rm", "unlink", "rmdir", "shred", "srm", "mv", "truncate", NULL
 };
@@ -93,7 +95,7 @@ replaced_by(const struct subject *s, const struct word *w, const char *mark,
 	return (text);
 }
 
-void
+int
 run_with(const struct subject *s, const struct word *argv, size_t argc,
     const char *mark, const struct word *items, size_t nitems)
 {
@@ -103,12 +105,12 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 	int replaced = 0;
 
 	if (argc == 0)
-		return;
+		return (1);
 	if (!judging_afford(s->j, (argc + nitems) * sizeof(*fresh))) {
 		class_find(s, CLASS_OPAQUE, "more words are put together than "
 		    "is followed");
 		subject_argv(s, argv, argc);
-		return;
+		return (0);
 	}
 	fresh = judging_alloc(s->j, (argc + nitems + 1) * sizeof(*fresh));
 	for (i = 0; i < argc; i++) {
@@ -151,6 +153,7 @@ run_with(const struct subject *s, const struct word *argv, size_t argc,
 		for (i = 0; i < nitems; i++)
 			fresh[n++] = items[i];
 	subject_argv(s, fresh, n);
+	return (1);
 }
 
 /* ---- find ---- */
@@ -283,7 +286,13 @@ find_exec(const struct find *f, const struct word *argv, size_t argc,
 	if (argc == 0)
 		return;
 	for (i = 0; i < f->nroots; i++) {
+		/* Each of many roots, for each of many commands: no. */
+		if (i > 0 && judging_over(s->j) &&
+		    !judging_afford(s->j, ROOT_COST))
+			return;
 		if (!f->filtered && harms_all(s, &argv[0], &f->roots[i]))
+			continue;
+		if (i > 0 && judging_over(s->j))
 			continue;
 		/* the root itself is found as well */
 		if (!f->filtered)
@@ -557,7 +566,9 @@ handle_xargs(const struct subject *s)
 		    opt.value != NULL)
 			shell_file_get(s->j, s->c, opt.value, &in);
 	}
-	items = judging_alloc(s->j, (ITEMS_MAX + 1) * sizeof(*items));
+	/* An item is at least a byte; what is not known comes behind. */
+	n = in.text == NULL ? 0 : in.len < ITEMS_MAX ? in.len : ITEMS_MAX;
+	items = judging_alloc(s->j, (n + 1) * sizeof(*items));
 	n = read_items(s, &in, separators, quotes, items);
 	class_find(s, CLASS_READ, "starts a command for what it reads");
 	if ((in.names & NAMES_ALL) != 0 && at < s->argc)
@@ -571,8 +582,9 @@ handle_xargs(const struct subject *s)
 	if (mark[0] != '\0' && n > 1) {
 		/* once for each */
 		for (size_t i = 0; i < n; i++)
-			run_with(s, s->argv + at, s->argc - at, mark,
-			    &items[i], 1);
+			if (!run_with(s, s->argv + at, s->argc - at, mark,
+			    &items[i], 1))
+				break;
 	} else if (at < s->argc)
 		run_with(s, s->argv + at, s->argc - at, mark, items, n);
 	else

@@ -38,6 +38,7 @@ struct wrap_row {
 #define WRAP_LOGIN	0x80	/* as su, unless it is told a user by -u */
 #define WRAP_ONE_CODE	0x100	/* one word alone is code, more are words */
 #define WRAP_REMOTE	0x200	/* on other hosts */
+#define WRAP_EACH	0x800	/* each word is code of its own */
 #define WRAP_DASH_E	0x400	/* terminals: what is behind -e or "--" */
 
 static const struct wrap_row wrappers[] = {
@@ -158,7 +159,7 @@ static const struct wrap_row wrappers[] = {
 	{ "bpftrace", WRAP_PREFIX, WRAP_NEVER, "ecpolB", NULL, NULL,
 	    WRAP_ELEVATED | WRAP_CODE_C },
 	{ "kcov", WRAP_PREFIX, 1, NULL, NULL, NULL, 0 },
-	{ "rlwrap", WRAP_PREFIX, 0, "abcCdDfFgHlmMoOpPqsStUwzAN", NULL,
+	{ "rlwrap", WRAP_PREFIX, 0, "bcCdDfFgHlmMoOpPqsStUwzAN", NULL,
 	    NULL, 0 },
 	{ "faketime", WRAP_PREFIX, 1, "f", "exclude-monotonic", NULL, 0 },
 	{ "eatmydata", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
@@ -272,13 +273,15 @@ static const struct wrap_row wrappers[] = {
 	{ "nvm", WRAP_RUN, 1, NULL, NULL, "exec", 0 },
 	{ "entr", WRAP_PREFIX, 0, NULL, NULL, NULL, 0 },
 	{ "watchexec", WRAP_PREFIX, 0, "efiwsd", "exts filter ignore watch "
-	    "signal debounce", NULL, 0 },
+	    "signal debounce", NULL, WRAP_ONE_CODE },
+	{ "concurrently", WRAP_STRING, 0, "ncpm", "names prefix-colors "
+	    "prefix max-processes", NULL, WRAP_EACH },
 	{ "watch", WRAP_STRING, 0, "nq", "interval equexit", NULL, 0 },
 	{ "hyperfine", WRAP_STRING, 0, "wmMrpcPDLSnu", "warmup min-runs "
 	    "max-runs runs parameter-scan parameter-step-size "
 	    "parameter-list shell style sort export-json export-csv "
 	    "export-markdown export-asciidoc time-unit command-name "
-	    "output input", NULL, 0 },
+	    "output input", NULL, WRAP_EACH },
 	{ "nodemon", WRAP_PREFIX, 0, "ewix", "ext watch ignore exec delay "
 	    "signal config", NULL, 0 },
 	{ "script", WRAP_STRING, WRAP_NEVER, "cEIOBToT", "command echo log-in "
@@ -305,9 +308,10 @@ static const struct wrap_row wrappers[] = {
 
 /* ---- env and its kin ---- */
 
-/* NAME=VALUE: 1 and judged as a variable, else 0. */
+/* NAME=VALUE: 1 and judged as a variable, else 0.  to may be NULL. */
 static int
-take_assignment(const struct subject *s, const struct word *w)
+take_assignment(const struct subject *s, const struct word *w,
+    struct assignment *to)
 {
 	const char *text = word_start(w), *eq = strchr(text, '=');
 	const struct word *value;
@@ -319,6 +323,8 @@ take_assignment(const struct subject *s, const struct word *w)
 	value = word_rest(s->j, w, (size_t)(eq + 1 - text));
 	shell_variable(s->j, s->c, name, value);
 	judge_variable(s->j, s->c, name, value);
+	if (to != NULL)
+		*to = (struct assignment){ name, *value, 0 };
 	return (1);
 }
 
@@ -351,7 +357,7 @@ split_string(const struct subject *s, const struct word *string,
 			break;
 		argv[n] = *word_make(s->j, judging_strndup(s->j, text, len),
 		    string);
-		if (n > 0 || !take_assignment(s, &argv[n]))
+		if (n > 0 || !take_assignment(s, &argv[n], NULL))
 			n++;
 	}
 	while (rest < s->argc)
@@ -413,7 +419,10 @@ struct unwrapped {
 	int			 string;	/* entr -s: the rest is code */
 	const struct word	*program;	/* start-stop-daemon --exec */
 	struct command		**next;
+	struct assignment	*assigns;	/* for what it starts, or NULL */
+	size_t			 nassigns;
 };
+#define ASSIGNS_MAX	16
 
 /* Words from there on are a command; one alone is code. */
 static void
@@ -543,7 +552,7 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 		return;
 	}
 	if (row->kind == WRAP_STRING || u->string) {
-		if (strcmp(row->name, "hyperfine") == 0) {
+		if ((row->flags & WRAP_EACH) != 0) {
 			for (i = at; i < s->argc; i++)
 				subject_code(s, DIALECT_DASH, SHELL_CHILD,
 				    &s->argv[i]);
@@ -554,17 +563,48 @@ started(const struct subject *s, const struct unwrapped *u, size_t at)
 		    0 ? SHELL_ELSEWHERE : SHELL_CHILD, w);
 		return;
 	}
-	if ((row->flags & WRAP_ONE_CODE) != 0 && at + 1 == s->argc) {
-		words_or_code(s, at);
+	if ((row->flags & WRAP_ONE_CODE) != 0 && (at + 1 == s->argc ||
+	    strchr(word_start(&s->argv[at]), ' ') != NULL)) {
+		/* tmux send-keys "make test" Enter */
+		if (at + 1 == s->argc)
+			words_or_code(s, at);
+		else
+			subject_code(s, DIALECT_DASH, SHELL_CHILD,
+			    &s->argv[at]);
 		return;
 	}
 	*u->next = subject_command(s, (row->flags & WRAP_ELSEWHERE) != 0 ?
 	    "/" : u->cwd, s->argv + at, s->argc - at);
+	(*u->next)->assigns = u->assigns != NULL ? u->assigns :
+	    s->c->assigns;
+	(*u->next)->nassigns = u->assigns != NULL ? u->nassigns :
+	    s->c->nassigns;
+}
+
+/* What stood in front of the wrapper counts, too; of many the first. */
+static void
+add_assignment(const struct subject *s, struct unwrapped *u,
+    const struct assignment *given)
+{
+	if (u->assigns == NULL) {
+		u->nassigns = s->c->nassigns < ASSIGNS_MAX ?
+		    s->c->nassigns : ASSIGNS_MAX;
+		if (u->nassigns == ASSIGNS_MAX)
+			return;
+		u->assigns = judging_alloc(s->j, ASSIGNS_MAX *
+		    sizeof(*u->assigns));
+		if (u->nassigns > 0)
+			memcpy(u->assigns, s->c->assigns, u->nassigns *
+			    sizeof(*u->assigns));
+	}
+	if (u->nassigns < ASSIGNS_MAX)
+		u->assigns[u->nassigns++] = *given;
 }
 
 int
 wrapper_judge(const struct subject *s, struct command **next)
 {
+	struct assignment given;
 	struct unwrapped u = { .cwd = s->c->cwd, .next = next };
 	struct optspec spec;
 	struct optscan o;
@@ -601,7 +641,8 @@ wrapper_judge(const struct subject *s, struct command **next)
 			continue;
 		}
 		if ((u.row->flags & WRAP_ASSIGNS) != 0 &&
-		    take_assignment(s, opt.word)) {
+		    take_assignment(s, opt.word, &given)) {
+			add_assignment(s, &u, &given);
 			/* sudo takes them among its options */
 			o.ended = (u.row->flags & WRAP_ELEVATED) == 0;
 			continue;

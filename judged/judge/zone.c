@@ -59,6 +59,8 @@ static const struct zone_row rows[] = {
 	{ "/etc/systemd/system/myelin*", ZONE_SELF }
 };
 
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
+
 /* In home or any directory: read by programs that were not asked to. */
 static const char *const persist_home[] = {
 	".ssh", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
@@ -112,6 +114,19 @@ row_matches(const struct zone_row *row, const char *path)
 	return (strcmp(path, row->path) == 0);
 }
 
+/* 0 if no row begins as the path does: as what lies in home. */
+static int
+in_a_row(const char *path)
+{
+	static char begins[256], known;
+	size_t i;
+
+	for (i = 0; !known && i < NROWS; i++)
+		begins[(unsigned char)rows[i].path[1]] = 1;
+	known = 1;
+	return (path[0] == '/' && begins[(unsigned char)path[1]]);
+}
+
 static int
 in_roots(const struct subject *s, const char *path)
 {
@@ -138,7 +153,8 @@ persists(const struct subject *s, const char *path)
 	if (home != NULL && beneath(path, home)) {
 		rest = path + strlen(home);
 		rest += rest[0] == '/';
-		for (i = 0; persist_home[i] != NULL; i++) {
+		/* all of them are hidden */
+		for (i = 0; rest[0] == '.' && persist_home[i] != NULL; i++) {
 			n = strlen(persist_home[i]);
 			if (strncmp(rest, persist_home[i], n) == 0 &&
 			    (rest[n] == '\0' || rest[n] == '/'))
@@ -170,7 +186,7 @@ zone_of_path(const struct subject *s, const char *path)
 
 	if (is_instance(s, path) && !WITHOUT(self_instance))
 		return (ZONE_SELF);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (i = 0; in_a_row(path) && i < NROWS; i++)
 		if (row_matches(&rows[i], path))
 			return (rows[i].zone);
 	if (!in_roots(s, path))
@@ -248,7 +264,7 @@ zone_of_pattern(const struct subject *s, const char *path)
 	size_t i, n;
 
 	/* what it can match of the places that matter most */
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (i = 0; i < NROWS; i++)
 		if (rows[i].zone > worst && rows[i].zone != ZONE_NET &&
 		    path_match(path, rows[i].path))
 			worst = rows[i].zone;
@@ -332,7 +348,8 @@ is_target(const struct subject *s, const char *path)
 	const struct judge_context *x = judging_context(s->j);
 	size_t i;
 
-	for (i = 0; targets[i] != NULL; i++)
+	/* each of them is of one component */
+	for (i = 0; strchr(path + 1, '/') == NULL && targets[i] != NULL; i++)
 		if (strcmp(path, targets[i]) == 0)
 			return (1);
 	/* home, a workspace, or what lies above them */

@@ -7,6 +7,7 @@
 #include "resolver.h"
 
 #define ARITH_DEPTH	16	/* of parentheses and of names in values */
+#define NAMES_COST	4	/* bytes of work, of a byte that may name */
 
 struct eval {
 	struct resolver	*r;
@@ -342,12 +343,12 @@ judge_text(struct resolver *r, const char *s, size_t len,
 
 	if (depth > 4)
 		return;
-	r->j->steps += len;
 	/* The text itself once; what its names hold again and again. */
-	if (depth > 0 && !judging_afford(r->j, len)) {
+	if (depth > 0 && !judging_afford(r->j, len * NAMES_COST)) {
 		judging_bound(r->j, "more arithmetic than is followed", c);
 		return;
 	}
+	r->j->steps += len;
 	if (has_substitution(s, len))
 		expand_string(r, s, len, c, &t);
 	judge_names(r, s, len, c, depth);

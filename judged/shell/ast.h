@@ -136,6 +136,9 @@ struct node {
 	struct ast_word	*assigns;
 	struct ast_word	*words;
 	struct ast_redir *redirs;
+	uint32_t	 from;
+	uint32_t	 to;
+	/* A NODE_SIMPLE ends here: there are thousands of them. */
 	struct node	*left;		/* AND, OR; PIPE: the first stage */
 	struct node	*right;
 	struct list	*cond;		/* IF, WHILE, UNTIL */
@@ -149,8 +152,6 @@ struct node {
 	struct case_item *items;
 	struct part	*arith[3];	/* ARITH: [0]; CFOR */
 	struct cond	*test;		/* COND */
-	uint32_t	 from;
-	uint32_t	 to;
 };
 
 /* Commands one after another. */

@@ -34,9 +34,31 @@ struct result {
 };
 
 struct results {
+	struct results	*next;		/* that is free, too */
 	size_t		 n;
-	struct result	 v[JUDGE_BRACES_MAX];
+	struct result	 v[JUDGE_BRACES_MAX];	/* of n; beyond: anything */
 };
+
+static struct results *
+results_take(struct braces *b)
+{
+	struct results *free = b->r->j->results;
+
+	if (free == NULL)
+		return (judging_alloc(b->r->j, sizeof(*free)));
+	b->r->j->results = free->next;
+	free->n = 0;
+	return (free);
+}
+
+static void
+results_give(struct braces *b, struct results *unused)
+{
+	if (unused == NULL)
+		return;
+	unused->next = b->r->j->results;
+	b->r->j->results = unused;
+}
 
 int
 brace_possible(const struct part *part)
@@ -165,7 +187,7 @@ result_copy(struct braces *b, struct result *to, const struct result *from)
 static void
 product(struct braces *b, struct results *to, const struct results *more)
 {
-	struct results *out = judging_alloc(b->r->j, sizeof(*out));
+	struct results *out = results_take(b);
 	const struct part *p;
 	size_t i, k, c;
 
@@ -184,7 +206,9 @@ product(struct braces *b, struct results *to, const struct results *more)
 				result_char(b, x, more->v[k].text[c]);
 			out->n++;
 		}
-	*to = *out;
+	to->n = out->n;
+	memcpy(to->v, out->v, out->n * sizeof(out->v[0]));
+	results_give(b, out);
 }
 
 static void expand(struct braces *, size_t lo, size_t hi, struct results *,
@@ -209,7 +233,7 @@ static void
 alternatives(struct braces *b, size_t lo, size_t hi, struct results *out,
     unsigned depth)
 {
-	struct results *one = judging_alloc(b->r->j, sizeof(*one));
+	struct results *one = results_take(b);
 	size_t i, start = lo;
 
 	out->n = 0;
@@ -225,6 +249,7 @@ alternatives(struct braces *b, size_t lo, size_t hi, struct results *out,
 		add_results(b, out, one);
 		start = i + 1;
 	}
+	results_give(b, one);
 }
 
 /* x..y or x..y..z between lo and hi: 1 and its ends. */
@@ -322,7 +347,7 @@ expand(struct braces *b, size_t lo, size_t hi, struct results *out,
 	size_t i, k, m;
 	int letters;
 
-	memset(out, 0, sizeof(*out));
+	memset(&out->v[0], 0, sizeof(out->v[0]));
 	out->n = 1;
 	if (depth > JUDGE_DEPTH_MAX) {
 		b->over = 1;
@@ -338,7 +363,7 @@ expand(struct braces *b, size_t lo, size_t hi, struct results *out,
 			if (++b->groups > GROUPS_MAX)
 				b->over = 1;
 			if (more == NULL)
-				more = judging_alloc(b->r->j, sizeof(*more));
+				more = results_take(b);
 			if (b->u[i].comma) {
 				alternatives(b, i + 1, m, more, depth);
 				product(b, out, more);
@@ -359,6 +384,7 @@ expand(struct braces *b, size_t lo, size_t hi, struct results *out,
 				result_char(b, &out->v[k], b->u[i].c);
 		}
 	}
+	results_give(b, more);
 }
 
 size_t
@@ -366,7 +392,7 @@ brace_expand(struct resolver *r, const struct part *parts, struct part **out,
     size_t max)
 {
 	struct braces b = { .r = r };
-	struct results *results = judging_alloc(r->j, sizeof(*results));
+	struct results *results = results_take(&b);
 	size_t i;
 
 	units(&b, parts);
@@ -379,5 +405,6 @@ brace_expand(struct resolver *r, const struct part *parts, struct part **out,
 		result_part(&b, &results->v[i], NULL);
 		out[i] = results->v[i].first;
 	}
+	results_give(&b, results);
 	return (i);
 }

@@ -5,6 +5,8 @@
 
 #include "resolver.h"
 
+#define NAME_PLAIN	64	/* bytes of a name that are of no weight */
+
 static int
 is(const struct command *c, size_t i, const char *text)
 {
@@ -72,7 +74,8 @@ declare_one(struct resolver *r, const struct command *c,
 	while (n < w->len && w->text[n] != '=' && w->text[n] != '[' &&
 	    w->text[n] != '+')
 		n++;
-	if (!is_identifier(w->text, n)) {
+	if (!is_identifier(w->text, n) || (n > NAME_PLAIN &&
+	    !judging_afford(r->j, n))) {
 		arith_judge(r, w, c);
 		return;
 	}
@@ -153,7 +156,7 @@ remember(struct resolver *r, const struct word *w)
 	if (r->call == NULL || w->text == NULL)
 		return;
 	n = identifier_length(w->text, w->len);
-	if (n == 0)
+	if (n == 0 || (n > NAME_PLAIN && !judging_afford(r->j, n)))
 		return;
 	s = judging_alloc(r->j, sizeof(*s));
 	s->name = judging_strndup(r->j, w->text, n);

@@ -6,6 +6,9 @@
 
 #include "fields.h"
 
+/* Bytes of a word that is expanded that count as one more. */
+#define PART_WEIGHT	32
+
 /* ---- parts ---- */
 
 /* What a substitution put out, as words of a variable. */
@@ -391,28 +394,30 @@ append(struct resolver *r, struct expansion *to, const struct expansion *e)
 	*to = out;
 }
 
-/*
- * A word that is one literal, as most are: it stands for itself.  1 if so.
- */
-static int
+static size_t
+parts_length(const struct part *p)
+{
+	size_t n = 0;
+
+	for (; p != NULL; p = p->next)
+		n += p->len;
+	return (n);
+}
+
+int
 expand_literal(struct resolver *r, const struct ast_word *word,
-    struct expansion *out)
+    struct word *w)
 {
 	const struct part *p = word->parts;
-	struct word *w;
 
 	if (p == NULL || p->next != NULL || (p->kind != PART_QUOTED &&
 	    (p->kind != PART_TEXT || p->text[0] == '~' ||
 	    strpbrk(p->text, "*?[{") != NULL)))
 		return (0);
-	w = judging_alloc(r->j, sizeof(*w));
-	w->text = p->text;
-	w->len = p->len;
+	*w = word_text(p->text, p->len);
 	w->flags = p->kind == PART_QUOTED ? WORD_QUOTED : 0;
 	w->from = r->fixed ? r->from : word->from;
 	w->to = r->fixed ? r->to : word->to;
-	out->n = 1;
-	out->alt[0] = (struct fields){ w, 1 };
 	r->j->steps++;
 	return (1);
 }
@@ -422,21 +427,48 @@ expand_word(struct resolver *r, const struct ast_word *word,
     struct expansion *out)
 {
 	struct part *braces[JUDGE_BRACES_MAX];
+	struct word literal, *w;
 	struct expansion e;
 	size_t n, i;
 
-	if (expand_literal(r, word, out))
+	if (expand_literal(r, word, &literal)) {
+		w = judging_alloc(r->j, sizeof(*w));
+		*w = literal;
+		out->n = 1;
+		out->alt[0] = (struct fields){ w, 1 };
 		return;
+	}
+	(void)judging_words(r->j, parts_length(word->parts) / PART_WEIGHT);
 	if (r->dialect == DIALECT_DASH || !brace_possible(word->parts)) {
 		expand_parts(r, word->parts, EXPAND_WORD, out);
 		place_fields(r, word, out);
 		return;
 	}
+	/* What many words make of themselves is not followed for ever. */
+	if (r->j->braces > JUDGE_BRACES_ALL) {
+		judging_bound(r->j, "braces make more words than are judged",
+		    r->starter);
+		w = judging_alloc(r->j, sizeof(*w));
+		*w = word_unknown(WORD_SPLITS);
+		out->n = 1;
+		out->alt[0] = (struct fields){ w, 1 };
+		place_fields(r, word, out);
+		return;
+	}
 	n = brace_expand(r, word->parts, braces, JUDGE_BRACES_MAX);
+	r->j->braces += n;
 	out->n = 1;
 	out->alt[0] = (struct fields){ NULL, 0 };
+	w = judging_alloc(r->j, n * sizeof(*w));
 	for (i = 0; i < n; i++) {
 		expand_parts(r, braces[i], EXPAND_WORD, &e);
+		if (w != NULL && e.n == 1 && e.alt[0].n == 1) {
+			/* As most are: one field each, in one list. */
+			w[i] = e.alt[0].v[0];
+			out->alt[0] = (struct fields){ w, i + 1 };
+			continue;
+		}
+		w = NULL;
 		append(r, out, &e);
 	}
 	place_fields(r, word, out);

@@ -316,7 +316,7 @@ add_pieces(struct builds *b, const struct pieces *p, int quoted)
 	if (p->n * n > JUDGE_VALUES_MAX ||
 	    !judging_afford(b->r->j, fields * n * sizeof(unknown))) {
 		for (k = 0; k < p->n; k++)
-			for (i = 0; i < p->alt[k].n; i++)
+			for (i = 0; i < p->alt[k].n && i < LOOKED_MAX; i++)
 				unknown.flags |= p->alt[k].v[i].flags &
 				    WORD_NETWORK;
 		for (i = 0; i < n; i++)

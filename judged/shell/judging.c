@@ -13,7 +13,7 @@
 #define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
 #define CHUNK_LAST	(2048 * 1024)	/* ... up to this */
 #define CHUNK_MAPPED	(256 * 1024)	/* from here on mapped, all at once */
-#define ALIGN		16
+#define ALIGN		_Alignof(void *)	/* all that is made needs */
 
 struct chunk {
 	struct chunk	*next;
@@ -313,6 +313,25 @@ judging_step(struct judging *j)
 	return (0);
 }
 
+int
+judging_words(struct judging *j, size_t n)
+{
+	j->words += n;
+	if (j->words <= JUDGE_WORDS_MAX)
+		return (1);
+	if (!j->over) {
+		j->over = 1;
+		judging_bound(j, "more words than are judged", NULL);
+	}
+	return (0);
+}
+
+int
+judging_over(const struct judging *j)
+{
+	return (j->over);
+}
+
 uint64_t
 judging_steps(const struct judging *j)
 {
@@ -341,12 +360,15 @@ judging_again(struct judging *j, size_t len, const struct command *c)
 {
 	size_t max = (size_t)j->length * JUDGE_AGAIN_FACTOR;
 
+	j->again_bytes += j->over ? len : 0;
 	len += JUDGE_AGAIN_EACH;
 	if (max < JUDGE_AGAIN_LEAST)
 		max = JUDGE_AGAIN_LEAST;
 	if (max > JUDGE_AGAIN_MAX)
 		max = JUDGE_AGAIN_MAX;
-	if (len > max || j->again > max - len) {
+	if (len > max || j->again > max - len ||
+	    j->again_over > JUDGE_AGAIN_OVER ||
+	    j->again_bytes > JUDGE_AGAIN_BYTES) {
 		judging_bound(j,
 		    "more text becomes code again than is judged", c);
 		return (0);

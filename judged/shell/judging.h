@@ -20,11 +20,16 @@
 #define JUDGE_AGAIN_FACTOR	8		/* ... and times the text's */
 #define JUDGE_AGAIN_LEAST	4096		/* of any text */
 #define JUDGE_AGAIN_EACH	12		/* what beginning one counts */
+#define JUDGE_AGAIN_OVER	(16 * 1024)	/* commands in it, once over
+						 * the bound of commands ... */
+#define JUDGE_AGAIN_BYTES	(32 * 1024)	/* ... and bytes of it */
 #define JUDGE_DEPTH_MAX		32		/* of nesting */
 #define JUDGE_VALUES_MAX	8		/* of a variable */
 #define JUDGE_VARIABLES_MAX	256
-#define JUDGE_BRACES_MAX	64		/* results of a word */
+#define JUDGE_BRACES_MAX	64		/* results of a word ... */
+#define JUDGE_BRACES_ALL	(32 * 1024)	/* ... and of all words */
 #define JUDGE_COMMANDS_MAX	4096		/* simple commands judged */
+#define JUDGE_WORDS_MAX		(64 * 1024)	/* and words of them */
 #define JUDGE_FINDINGS_MAX	4096		/* kept to be explained */
 #define JUDGE_ARENA_MAX		(96 * 1024 * 1024)
 
@@ -138,6 +143,9 @@ enum verdict judging_probe(struct judging *, void (*body)(void *), void *);
  */
 #define JUDGE_GROWN_MAX	(2 * 1024 * 1024)
 int	judging_afford(struct judging *, size_t bytes);
+/* 1 once more commands or words were judged than the bounds allow: each
+ * command that is left is judged once, and nothing over and over. */
+int	judging_over(const struct judging *);
 
 /* Memory of the judging; zeroed; never NULL (see above). */
 void	*judging_alloc(struct judging *, size_t size)

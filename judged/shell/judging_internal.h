@@ -9,6 +9,7 @@
 #include "shell/judging.h"
 
 struct chunk;
+struct results;
 struct resolver;
 
 struct judging {
@@ -31,9 +32,15 @@ struct judging {
 
 	uint32_t		 length;	/* of the outermost text */
 	size_t			 again;		/* bytes parsed again */
+	size_t			 again_over;	/* commands in them, over the
+						 * bound of commands ... */
+	size_t			 again_bytes;	/* ... and bytes begun then */
+	size_t			 braces;	/* words that braces made */
+	struct results		*results;	/* free ones of them */
 	size_t			 grown;		/* bytes that expansions made */
 	uint64_t		 steps;
 	unsigned		 commands;
+	size_t			 words;	/* of them, long ones as several */
 	unsigned		 depth;
 	int			 over;		/* the bound of commands */
 
@@ -49,6 +56,8 @@ void	judging_guard(struct judging *, void (*)(struct judging *, void *),
 /* A finding that asks because a bound was hit; no probe takes it back. */
 void	judging_bound(struct judging *, const char *rule,
 	    const struct command *);
+/* So many words are judged; 0 if the bound of them is passed by that. */
+int	judging_words(struct judging *, size_t n);
 /* For tests: as if no memory was left beyond so many bytes. */
 void	judging_fail_at(struct judging *, size_t bytes);
 

@@ -6,10 +6,10 @@
 #include "parse_internal.h"
 
 /*
- * Work allowed a text: each character may be fetched so often.  Only "((" that
- * turn out to be subshells are read again, and lookahead.
+ * Work allowed a text, beside STEPS_FACTOR: each character may be fetched so
+ * often.  Only "((" that turn out to be subshells are read again, and
+ * lookahead.
  */
-#define STEPS_FACTOR	64
 #define STEPS_LEAST	(64 * 1024)
 
 int
@@ -64,7 +64,7 @@ parse_leave(struct parser *p)
 }
 
 int
-peek(struct parser *p)
+peek_slow(struct parser *p)
 {
 	if (p->error != PARSE_OK)
 		return (END);

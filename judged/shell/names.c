@@ -6,19 +6,23 @@
 
 #include "names.h"
 
+#define NAME_BYTES	32
+
 static const char *
 name_of(const struct names *t, size_t i)
 {
 	return (*(const char *const *)((const char *)t->rows + i * t->size));
 }
 
+/* Of the first bytes: no table has names that are longer. */
 static size_t
 hash(const char *name)
 {
 	uint32_t h = 2166136261u;
+	size_t i;
 
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
+	for (i = 0; i < NAME_BYTES && name[i] != '\0'; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619u;
 	return ((h ^ h >> 15) & (NAMES_ROOM - 1));
 }
 

@@ -148,6 +148,38 @@ element(struct resolver *r, const struct value *v, const char *index)
 	return (out);
 }
 
+#define ELEMENT_COST	128	/* bytes of work that one takes */
+
+/* Which element is not known: perhaps one of those that are. */
+static const struct value *
+some_element(struct resolver *r, const struct value *v)
+{
+	const struct value *out = value_unknown(r->j, 0);
+	size_t i, k;
+
+	for (i = 0; i < v->n; i++)
+		for (k = 0; k < v->alt[i].n && k < LOOKED_MAX &&
+		    out->n < JUDGE_VALUES_MAX; k++)
+			if (WORD_IS_STATIC(&v->alt[i].v[k]) &&
+			    judging_afford(r->j, ELEMENT_COST))
+				out = value_join(r->j, out, value_word(r->j,
+				    &v->alt[i].v[k]));
+	return (out);
+}
+
+/* declare -n: perhaps the variable that it names now. */
+static const struct value *
+referred(struct resolver *r, const struct value *v)
+{
+	const char *name = value_static(v);
+	const struct value *target = name == NULL ||
+	    !is_identifier(name, strlen(name)) ? NULL : var_get(r, name);
+
+	if (target == NULL || (target->attr & ATTR_NAMEREF))
+		return (NULL);
+	return (value_join(r->j, value_unknown(r->j, 0), target));
+}
+
 /* Judges a subscript, which is arithmetic, and says what it certainly is. */
 static const char *
 subscript(struct resolver *r, const struct param *p)
@@ -166,7 +198,7 @@ static const struct value *
 base_value(struct resolver *r, const struct param *p)
 {
 	struct word number = { .flags = WORD_PREFIX };
-	const struct value *v;
+	const struct value *v, *one;
 	size_t n = 0;
 	const char *s;
 
@@ -186,12 +218,13 @@ base_value(struct resolver *r, const struct param *p)
 	v = var_get(r, p->name);
 	if (!p->has_subscript) {
 		if (v != NULL && (v->attr & ATTR_NAMEREF))
-			return (NULL);
+			return (referred(r, v));
 		return (v);
 	}
 	if (is_list(p))
 		return (v);
-	return (element(r, v, subscript(r, p)));
+	one = element(r, v, subscript(r, p));
+	return (one != NULL || v == NULL ? one : some_element(r, v));
 }
 
 /* ---- indirection ---- */
@@ -438,6 +471,7 @@ joined(struct resolver *r, struct pieces *p)
 	size_t i, k, len;
 	struct word *w;
 	char *text;
+	int afford;
 
 	for (i = 0; i < p->n; i++) {
 		const struct fields *f = &p->alt[i];
@@ -445,13 +479,15 @@ joined(struct resolver *r, struct pieces *p)
 		if (f->n < 2)
 			continue;
 		w = judging_alloc(r->j, sizeof(*w));
-		for (k = len = 0; k < f->n; k++) {
+		afford = judging_afford(r->j, f->n * sizeof(*w));
+		for (k = len = 0; k < f->n && (afford || k < LOOKED_MAX);
+		    k++) {
 			len += f->v[k].len + 1;
 			w->flags |= f->v[k].flags;
 		}
-		if (len > JUDGE_TEXT_MAX || (w->flags & WORD_PREFIX) ||
-		    known == NULL || !judging_afford(r->j, len +
-		    f->n * sizeof(*w))) {
+		if (!afford || len > JUDGE_TEXT_MAX ||
+		    (w->flags & WORD_PREFIX) || known == NULL ||
+		    !judging_afford(r->j, len)) {
 			*w = word_unknown(w->flags & WORD_NETWORK);
 		} else {
 			text = judging_alloc(r->j, len);

@@ -34,9 +34,15 @@ operand(struct resolver *r, const struct part *parts, struct word *w)
 }
 
 static int
-too_long(struct resolver *r, const struct word *w, const struct word *pattern)
+too_long(struct resolver *r, const struct word *w, const struct word *pattern,
+    int everywhere)
 {
 	size_t tries = (w->len + 1) * (w->len + 1);
+
+	/* A star at each place looks at all that follows, again and again. */
+	if (everywhere && w->len < MATCH_MAX &&
+	    memchr(pattern->text, '*', pattern->len) != NULL)
+		tries *= w->len / 4 + 1;
 
 	return (w->len > 0 && (tries > MATCH_MAX / (pattern->len + 1) ||
 	    !judging_afford(r->j, tries * (pattern->len + 1) / 4)));
@@ -59,7 +65,7 @@ trim(struct resolver *r, const struct param *p, const struct word *w)
 	size_t i, n;
 	int front = p->op == '#';
 
-	if (!operand(r, p->word, &pat) || too_long(r, w, &pat))
+	if (!operand(r, p->word, &pat) || too_long(r, w, &pat, 0))
 		return (changed(w));
 	for (i = 0; i <= w->len; i++) {
 		/* The shortest first, or with ## and %% the longest. */
@@ -101,7 +107,7 @@ replace(struct resolver *r, const struct param *p, const struct word *w)
 
 	if (!operand(r, p->word, &pat) ||
 	    (p->has_with && !operand(r, p->with, &with)) ||
-	    too_long(r, w, &pat) || with.len > 4096)
+	    too_long(r, w, &pat, 1) || with.len > 4096)
 		return (changed(w));
 	room = (w->len + 1) * (with.len + 1) + 1;
 	if (room > JUDGE_TEXT_MAX * 4)

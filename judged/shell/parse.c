@@ -21,7 +21,8 @@ parser_init(struct parser *p, struct judging *j, const char *s, size_t len,
 struct node *
 node_new(struct parser *p, enum node_kind kind, size_t from)
 {
-	struct node *n = judging_alloc(p->j, sizeof(*n));
+	struct node *n = judging_alloc(p->j, kind == NODE_SIMPLE ?
+	    offsetof(struct node, left) : sizeof(*n));
 
 	n->kind = kind;
 	n->from = place(p, from);

@@ -10,10 +10,23 @@
 
 #define END	(-1)
 
+#define STEPS_FACTOR	64	/* how often a character may be fetched */
+
 /* ---- lex.c: characters and tokens ---- */
 
+int	peek_slow(struct parser *);
 /* The next character, \newline deleted; END at the end or after an error. */
-int	peek(struct parser *);
+static inline int
+peek(struct parser *p)
+{
+	/* As nearly all are; peek_slow has the whole rule. */
+	if (p->error == PARSE_OK && p->pos < p->len &&
+	    p->s[p->pos] != '\\' && p->steps < p->len * STEPS_FACTOR) {
+		p->steps++;
+		return ((unsigned char)p->s[p->pos]);
+	}
+	return (peek_slow(p));
+}
 /* The one n behind it; n of 0 is peek(). */
 int	peek_at(struct parser *, unsigned n);
 void	advance(struct parser *);

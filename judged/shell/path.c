@@ -17,7 +17,8 @@ fold(char *out, const char *in)
 	while (*in != '\0') {
 		while (*in == '/')
 			in++;
-		len = strcspn(in, "/");
+		for (len = 0; in[len] != '\0' && in[len] != '/'; len++)
+			continue;
 		if (len == 2 && in[0] == '.' && in[1] == '.') {
 			while (n > 1 && out[n - 1] != '/')
 				n--;

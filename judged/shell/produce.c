@@ -72,6 +72,7 @@ static void
 answer(const struct buffer *b, int unknown, unsigned flags,
     struct content *out)
 {
+	memset(out, 0, sizeof(*out));
 	out->kind = unknown || b->over ? CONTENT_UNKNOWN : CONTENT_TEXT;
 	if (flags & WORD_NETWORK)
 		out->kind = CONTENT_NETWORK;
@@ -328,6 +329,8 @@ read_files(struct judging *j, const struct command *c, size_t first,
 		unknown |= one.kind != CONTENT_TEXT;
 	}
 	answer(&b, unknown, network ? WORD_NETWORK : 0, out);
+	if (c->argc - first == 1 && out->kind != CONTENT_TEXT)
+		out->whole = one.whole;
 }
 
 static size_t
@@ -359,6 +362,8 @@ produce_cat(struct judging *j, const struct command *c, struct content *out)
 	if (out->kind == CONTENT_INHERITED)
 		out->kind = CONTENT_UNKNOWN;
 	/* cat -n and the like change the text. */
+	if (!known)
+		out->whole = NULL;
 	if (!known && out->kind == CONTENT_TEXT) {
 		out->kind = CONTENT_UNKNOWN;
 		out->text = NULL;
@@ -434,6 +439,8 @@ produce_base64(struct judging *j, const struct command *c,
 		first = c->argc;
 	read_files(j, c, first, &in);
 	*out = in;
+	out->whole = NULL;
+	out->names = 0;
 	if (in.kind == CONTENT_INHERITED)
 		out->kind = CONTENT_UNKNOWN;
 	if (decodes && in.text != NULL)

@@ -40,9 +40,18 @@ struct saved {
 	const void		*data;
 };
 
+/* Where commands run, as long as a scope is at that version. */
+struct place {
+	const struct scope	*scope;
+	uint64_t		 version;
+	const char		*cwd;
+	const char		*home;
+};
+
 struct resolver {
 	struct judging		*j;
 	struct scope		*scope;
+	struct place		 place;		/* of the last command */
 	enum dialect		 dialect;
 	const struct stream	*in;		/* stdin of what runs now */
 	const struct stream	**exec_in;	/* where exec's stdin goes */
@@ -81,6 +90,7 @@ void	run_function(struct resolver *, const struct function *,
 void	run_leftover(struct resolver *);
 
 void	stream_none(struct stream *);
+void	stream_copy(struct stream *, const struct stream *from);
 void	stream_set(struct stream *, enum content_kind);
 void	stream_append(struct resolver *, struct stream *,
 	    const struct stream *);
@@ -124,6 +134,9 @@ struct texts {
 
 void	expand_word(struct resolver *, const struct ast_word *,
 	    struct expansion *);
+/* 1 and the word if it is one literal, as most are: it stands for itself. */
+int	expand_literal(struct resolver *, const struct ast_word *,
+	    struct word *);
 void	expand_parts(struct resolver *, const struct part *, unsigned flags,
 	    struct expansion *);
 void	expand_text(struct resolver *, const struct part *, unsigned flags,
@@ -135,6 +148,9 @@ void	expand_string(struct resolver *, const char *, size_t,
 size_t	brace_expand(struct resolver *, const struct part *,
 	    struct part **out, size_t max);
 int	brace_possible(const struct part *);
+
+/* Fields of an unknown that are looked at. */
+#define LOOKED_MAX	256
 
 /* ---- param.c ---- */
 /* Alternatives of a parameter: lists of words, n words as fields. */

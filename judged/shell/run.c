@@ -21,6 +21,14 @@ stream_set(struct stream *s, enum content_kind kind)
 	s->v[0].kind = kind;
 }
 
+/* What is beyond n is never looked at. */
+void
+stream_copy(struct stream *to, const struct stream *from)
+{
+	to->n = from->n;
+	memcpy(to->v, from->v, from->n * sizeof(from->v[0]));
+}
+
 /* All of both, as code, where that can be said of one of them. */
 static const char *
 whole_concat(struct resolver *r, const struct content *a,
@@ -28,7 +36,7 @@ whole_concat(struct resolver *r, const struct content *a,
 {
 	const struct content *const both[] = { a, b };
 	const char *part[4] = { "", "", "", "" };
-	size_t i, len = 0, at = 0, n;
+	size_t i, n[4], len = 0, at = 0;
 	char *text;
 
 	for (i = 0; i < 2; i++) {
@@ -37,20 +45,21 @@ whole_concat(struct resolver *r, const struct content *a,
 			continue;
 		}
 		if (both[i]->text != NULL)
-			part[2 * i] = judging_strndup(r->j, both[i]->text,
-			    both[i]->len);
+			part[2 * i] = both[i]->text;
 		if (both[i]->kind != CONTENT_TEXT)
 			part[2 * i + 1] = WORD_HOLE "\n";
 	}
-	for (i = 0; i < 4; i++)
-		len += strlen(part[i]);
+	for (i = 0; i < 4; i++) {
+		n[i] = part[i] == both[i / 2]->text ?
+		    strnlen(part[i], both[i / 2]->len) : strlen(part[i]);
+		len += n[i];
+	}
 	if (len > JUDGE_TEXT_MAX || !judging_afford(r->j, 2 * len))
 		return (NULL);
 	text = judging_alloc(r->j, len + 1);
 	for (i = 0; i < 4; i++) {
-		n = strlen(part[i]);
-		memcpy(text + at, part[i], n);
-		at += n;
+		memcpy(text + at, part[i], n[i]);
+		at += n[i];
 	}
 	text[at] = '\0';
 	return (text);
@@ -113,7 +122,7 @@ stream_append(struct resolver *r, struct stream *to, const struct stream *s)
 		for (k = 0; k < s->n; k++)
 			out.v[out.n++] = content_concat(r, &to->v[i],
 			    &s->v[k]);
-	*to = out;
+	stream_copy(to, &out);
 }
 
 /* ---- lists ---- */
@@ -226,7 +235,7 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 		run_node(r, n, s);
 		sub_end(r, &sub);
 		r->in = s;
-		*out = *s;
+		stream_copy(out, s);
 	}
 	r->spawned--;
 	r->flags = flags;
@@ -395,7 +404,7 @@ run_function(struct resolver *r, const struct function *f,
 			    r->fixed ? r->from : f->body->from,
 			    r->fixed ? r->to : f->body->to);
 		if (n >= RECURSION_MAX || !judging_step(r->j) ||
-		    !judging_enter(r->j, r->starter))
+		    r->j->over || !judging_enter(r->j, r->starter))
 			continue;
 		f->defined->called = 1;
 		stream_none(&one);

@@ -13,6 +13,12 @@
  */
 #define COMBINATIONS_MAX	64
 
+/* Bytes of a word that count as one more. */
+#define WORD_WEIGHT		16
+
+/* Bytes of work that a program takes which a pattern could mean. */
+#define PATTERN_COST		256
+
 /* One thing that varies. */
 enum vary { VARY_WORD, VARY_ASSIGN, VARY_REDIRECT, VARY_INPUT, VARY_CWD };
 
@@ -34,7 +40,9 @@ struct simple {
 	struct resolver		*r;
 	const struct node	*n;
 	struct command		*here;		/* of no combination yet */
-	struct choice		*words;
+	struct word		*literal;	/* all words, if none varies */
+	size_t			 nliteral;
+	struct choice		*words;		/* else */
 	size_t			 nwords;
 	const struct value	**assigns;
 	size_t			 nassigns;
@@ -50,12 +58,19 @@ struct command *
 command_here(struct resolver *r, uint32_t from, uint32_t to)
 {
 	struct command *c = judging_alloc(r->j, sizeof(*c));
+	struct place *p = &r->place;
 	const struct value *cwd, *home;
 
-	cwd = scope_get(r->scope, SLOT_STATE, "cwd");
-	home = var_get(r, "HOME");
-	c->cwd = cwd == NULL ? NULL : value_static(cwd);
-	c->home = home == NULL ? NULL : value_static(home);
+	if (p->scope != r->scope || p->version != r->scope->version) {
+		cwd = scope_get(r->scope, SLOT_STATE, "cwd");
+		home = var_get(r, "HOME");
+		p->cwd = cwd == NULL ? NULL : value_static(cwd);
+		p->home = home == NULL ? NULL : value_static(home);
+		p->scope = r->scope;
+		p->version = r->scope->version;
+	}
+	c->cwd = p->cwd;
+	c->home = p->home;
 	c->dialect = r->dialect;
 	c->flags = r->flags;
 	c->from = r->fixed ? r->from : from;
@@ -118,8 +133,16 @@ build_words(struct simple *s, struct command *c)
 	};
 	const struct fields *f;
 	struct word *v;
-	size_t i, k, d = 0, n = 0;
+	size_t i, k, d = 0, n = 0, weight = 0;
 
+	if (s->nliteral > 0) {
+		c->argv = s->literal;
+		c->argc = s->nliteral;
+		for (i = 0; i < c->argc; i++)
+			weight += 1 + c->argv[i].len / WORD_WEIGHT;
+		(void)judging_words(s->r->j, weight);
+		return;
+	}
 	for (i = 0; i < s->nwords; i++) {
 		f = &s->words[i].alt[0];
 		for (k = 1; k < s->words[i].n; k++)
@@ -140,12 +163,14 @@ build_words(struct simple *s, struct command *c)
 			k = s->dims[d++].at;
 		}
 		f = &s->words[i].alt[k];
-		if (f->n > 0)
-			memcpy(v + n, f->v, f->n * sizeof(*v));
-		n += f->n;
+		for (k = 0; k < f->n; k++) {
+			weight += 1 + f->v[k].len / WORD_WEIGHT;
+			v[n++] = f->v[k];
+		}
 	}
 	c->argv = v;
 	c->argc = n;
+	(void)judging_words(s->r->j, weight);
 }
 
 static void
@@ -215,6 +240,12 @@ give_pattern(struct resolver *r, struct command *c, struct stream *out)
 	for (i = 0; (name = judge_dangerous(i)) != NULL; i++) {
 		if (!shell_match(pattern, name))
 			continue;
+		if (!judging_afford(r->j, PATTERN_COST + c->argc *
+		    sizeof(*v))) {
+			judging_bound(r->j, "patterns that mean more programs "
+			    "than are judged", c);
+			break;
+		}
 		as = judging_alloc(r->j, sizeof(*as));
 		*as = *c;
 		v = judging_alloc(r->j, c->argc * sizeof(*v));
@@ -319,7 +350,7 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 		c->flags |= COMMAND_BUILTIN;
 	give(r, c, out);
 	if (own.n != 1 || own.v[0].kind != CONTENT_INHERITED)
-		*out = own;
+		stream_copy(out, &own);
 }
 
 static void
@@ -358,7 +389,7 @@ run_command(struct resolver *r, struct command *c, struct stream *out)
 			bare->flags |= COMMAND_EXPANDS;
 			give(r, bare, &ignored);
 		}
-		*out = one;
+		stream_copy(out, &one);
 		if (!maybe)
 			return;
 	}
@@ -410,7 +441,7 @@ run_one(struct simple *s, struct stream *out)
 		/* $(<file) */
 		if (s->redirs.in != NULL && s->nassigns == 0 &&
 		    s->redirs.n == 1 && s->redirs.v[0].op == REDIRECT_READ)
-			*out = *s->redirs.in;
+			stream_copy(out, s->redirs.in);
 		redirs_output(r, c, out);
 		return;
 	}
@@ -450,11 +481,11 @@ add_output(struct resolver *r, struct stream *out, const struct stream *one,
 	const struct stream *joined;
 
 	if (first) {
-		*out = *one;
+		stream_copy(out, one);
 		return;
 	}
 	joined = stream_join(r->j, out, one);
-	*out = *joined;
+	stream_copy(out, joined);
 }
 
 /*
@@ -470,7 +501,7 @@ run_combination(struct simple *s, struct changes *changes, int first,
 	struct stream own;
 	size_t mark = scope_mark(r->scope);
 
-	if (!judging_step(r->j) && !first)
+	if ((!judging_step(r->j) || r->j->over) && !first)
 		return;
 	run_one(s, &own);
 	add_output(r, out, &own, first);
@@ -538,8 +569,22 @@ expand_words(struct simple *s)
 		n++;
 	if (n == 0)
 		return;
+	s->literal = judging_alloc(s->r->j, n * sizeof(*s->literal));
+	for (w = s->n->words; w != NULL && !w->is_array &&
+	    expand_literal(s->r, w, &s->literal[s->nliteral]); w = w->next)
+		s->nliteral++;
+	if (w == NULL)
+		return;
 	s->words = judging_alloc(s->r->j, n * sizeof(*s->words));
-	for (w = s->n->words; w != NULL; w = w->next) {
+	/* The first ones are known already. */
+	for (; s->nwords < s->nliteral; s->nwords++) {
+		choice = &s->words[s->nwords];
+		choice->n = 1;
+		choice->first = (struct fields){ &s->literal[s->nwords], 1 };
+		choice->alt = &choice->first;
+	}
+	s->nliteral = 0;
+	for (; w != NULL; w = w->next) {
 		/* an array was assigned already: its name is declared */
 		if (w->is_array)
 			expand_name(s->r, w->name, &e);
@@ -616,6 +661,8 @@ run_simple(struct resolver *r, const struct node *n, struct stream *out)
 	stream_none(out);
 	if (n->truth_only)
 		return;
+	if (r->j->over && r->fixed)
+		r->j->again_over++;
 	here = command_here(r, n->from, n->to);
 	if (!r->fixed)
 		r->starter = here;

@@ -105,6 +105,7 @@ put(struct scope *s, struct slot *slot, const void *data)
 	}
 	s->trail[s->ntrail++] = (struct change){ slot, slot->data };
 	slot->data = data;
+	s->version++;
 }
 
 void
@@ -130,6 +131,7 @@ scope_rollback(struct scope *s, size_t mark)
 	while (s->ntrail > mark) {
 		s->ntrail--;
 		s->trail[s->ntrail].slot->data = s->trail[s->ntrail].data;
+		s->version++;
 	}
 }
 

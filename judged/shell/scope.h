@@ -74,6 +74,7 @@ struct scope {
 	size_t		 ntrail;
 	size_t		 maxtrail;
 	unsigned	 stamp;
+	uint64_t	 version;	/* of all that slots hold */
 };
 
 /* What a branch changed, and to what. */

@@ -190,6 +190,24 @@ keyed(struct resolver *r, const struct fields *f, const struct command *c)
 	return (flags);
 }
 
+/* Where an element stands is not followed, what it is is. */
+static struct word
+without_key(struct word w)
+{
+	const char *value;
+
+	if (w.text != NULL && w.text[0] == '[' &&
+	    (value = strstr(w.text, "]=")) != NULL) {
+		w.len -= (size_t)(value + 2 - w.text);
+		w.text = value + 2;
+		w.whole = NULL;
+		/* the brackets made a pattern of it */
+		if (strpbrk(w.text, "*?[") == NULL)
+			w.flags &= ~(unsigned)(WORD_GLOB | WORD_WORKSPACE);
+	}
+	return (w);
+}
+
 static const struct value *
 array_value(struct resolver *r, const struct ast_word *w,
     const struct command *c)
@@ -224,7 +242,7 @@ array_value(struct resolver *r, const struct ast_word *w,
 				room *= 2;
 			}
 			v[n++] = e.n > 1 ? word_unknown(WORD_SPLITS) :
-			    e.alt[0].v[i];
+			    without_key(e.alt[0].v[i]);
 		}
 		k++;
 	}

@@ -12,6 +12,7 @@ struct worst {
 	const char	*open;		/* over and over ... */
 	const char	*middle;	/* once */
 	const char	*close;		/* as often as open */
+	const char	*tail;		/* once, at the end */
 };
 
 extern const struct worst worst[];
