@@ -34,7 +34,7 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h apid/policy_internal.h \
-	apid/policy_approval.c \
+	apid/policy_approval.c apid/policy_ask.c \
 	apid/rate.c apid/rate.h \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \

@@ -59,7 +59,8 @@ MYELINCTL_LIBS = myelinctl/libmyelinctl.a common/libcore.a $(JANSSON_LIBS) \
 	$(LIBMD_LIBS)
 
 bin_PROGRAMS += myelinctl/myelinctl
-myelinctl_myelinctl_SOURCES = myelinctl/main.c
+myelinctl_myelinctl_SOURCES = myelinctl/main.c \
+	myelinctl/option.c myelinctl/option.h
 myelinctl_myelinctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 myelinctl_myelinctl_LDADD = $(MYELINCTL_LIBS)
 myelinctl_myelinctl_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
