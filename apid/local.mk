@@ -27,6 +27,7 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_answer.c \
 	apid/mcp_call.c \
 	apid/mcp_era.c \
+	apid/mcp_held.c \
 	apid/mcp_host.c \
 	apid/mcp_read.c apid/mcp_read.h \
 	apid/mcp_result.c \

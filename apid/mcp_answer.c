@@ -62,7 +62,9 @@ complete(struct mcp *m, json_t *result)
 
 	if (m->era != MCP_MODERN)
 		return;
-	json_object_set_new(result, "resultType", json_string("complete"));
+	if (json_object_get(result, "resultType") == NULL)
+		json_object_set_new(result, "resultType",
+		    json_string("complete"));
 	if ((meta = json_object_get(result, "_meta")) == NULL) {
 		meta = json_object();
 		json_object_set_new(result, "_meta", meta);

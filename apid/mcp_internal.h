@@ -37,6 +37,7 @@ struct mcp {
 	int64_t			 begun;		/* ms */
 	int64_t			 spoke;		/* ms: last byte of the stream */
 	uint64_t		 told;		/* last event that was told */
+	uint8_t			 subject[SEAL_SUBJECT];	/* what is asked for */
 };
 
 /* mcp.c: every message under way, of all clients. */
@@ -99,6 +100,18 @@ void	mcp_call_begun(struct conn *, void *, struct call *);
 void	mcp_cancel(struct mcp *);	/* notifications/cancelled */
 /* The connection is going: stops what ends with it. */
 void	mcp_leave(struct mcp *);
+
+/* ---- mcp_held.c ---- */
+
+/* What the request is about; while it is there. */
+void	mcp_held_subject(struct mcp *);
+/* Its call waits for a person, and it does no longer; answers. */
+void	mcp_hand_out(struct mcp *);
+/*
+ * The call that it comes back for, or NULL: it is a new one.  0, or -1 after
+ * filling the problem.
+ */
+int	mcp_held_find(struct mcp *, struct call **, struct mcp_problem *);
 /* A refusal that the model should read, as a result. */
 void	mcp_refused(struct mcp *, enum api_error, unsigned retry,
 	    const char *why);
