@@ -194,8 +194,9 @@ by_state(struct mcp *m, const json_t *v, struct call **call,
 }
 
 /*
- * The oldest that nobody waits for; or else one whose other request is told to
- * come back in its turn, as its client may be gone unseen.
+ * The oldest that nobody waits for; or else one that is not decided, whose
+ * other request is told to come back in its turn, as its client may be gone
+ * unseen.
  */
 static struct call *
 by_session(const struct mcp *m)
@@ -211,7 +212,7 @@ by_session(const struct mcp *m)
 			continue;
 		if (held->call->mcp == NULL)
 			return (held->call);
-		if (busy == NULL)
+		if (busy == NULL && held->call->state == CALL_AWAITING)
 			busy = held;
 	}
 	if (busy == NULL)
