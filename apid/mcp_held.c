@@ -5,7 +5,8 @@
  * decided or its approval expires, runs if it is allowed, and what came of it
  * is given, once, to whoever comes back for it and can show that it is theirs:
  * in the modern era by the state that the answer gave, good for one request
- * alone; in the handshake era by asking for the same in the same session.
+ * alone, or as a task (mcp_tasks.c); in the handshake era by asking for the
+ * same in the same session.
  * Nothing that a client sends decides anything.
  */
 #include <sys/types.h>
@@ -18,15 +19,6 @@
 #include "log.h"
 #include "mcp_internal.h"
 #include "without.h"
-
-struct mcp_held {
-	TAILQ_ENTRY(mcp_held) entry;
-	struct call	*call;
-	enum mcp_era	 era;
-	char		 session[SEAL_NAME_SIZE];	/* legacy */
-	uint8_t		 subject[SEAL_SUBJECT];
-	unsigned	 round;		/* of the state that is good */
-};
 
 /* Oldest first. */
 static TAILQ_HEAD(, mcp_held) held_list = TAILQ_HEAD_INITIALIZER(held_list);
@@ -88,6 +80,7 @@ hold(const struct mcp *m, struct call *call)
 		fatal("a call");
 	held->call = call;
 	held->era = m->era;
+	held->since = call_now();
 	memcpy(held->session, m->session.name, sizeof(held->session));
 	memcpy(held->subject, m->subject, sizeof(held->subject));
 	TAILQ_INSERT_TAIL(&held_list, held, entry);
@@ -109,6 +102,16 @@ with_state(const struct mcp *m, struct mcp_held *held)
 	json_object_set_new(result, "resultType",
 	    json_string("input_required"));
 	json_object_set_new(result, "requestState", json_string(state));
+	return (result);
+}
+
+static json_t *
+as_task(struct mcp_held *held)
+{
+	json_t *result = mcp_task(held->call);
+
+	held->task = 1;
+	json_object_set_new(result, "resultType", json_string("task"));
 	return (result);
 }
 
@@ -159,8 +162,8 @@ mcp_hand_out(struct mcp *m)
 
 	mcp_leave(m);
 	conn_release(m->conn);
-	mcp_result(m, m->era == MCP_MODERN ? with_state(m, held) :
-	    in_words(m, call));
+	mcp_result(m, m->era == MCP_LEGACY ? in_words(m, call) :
+	    mcp_knows_tasks(m) ? as_task(held) : with_state(m, held));
 }
 
 /* ---- coming back ---- */
@@ -185,7 +188,8 @@ by_state(struct mcp *m, const json_t *v, struct call **call,
 	if (text == NULL || strlen(text) != json_string_length(v) ||
 	    seal_state_read(&s, text, m->conn->who, m->subject) == -1 ||
 	    (*call = call_of(m->conn, s.call)) == NULL ||
-	    (*call)->held == NULL || (*call)->mcp != NULL ||
+	    (*call)->held == NULL || (*call)->held->task ||
+	    (*call)->mcp != NULL ||
 	    ((*call)->held->round != s.round && !WITHOUT(mcp_state_once)))
 		return (no_state(p));
 	/* From here on it is used. */

@@ -11,7 +11,7 @@ import unittest
 
 from approvals import AGENT, ASKS, OPERATOR, OTHER, Split
 from harness import wait_for
-from mcp import LEGACY, MODERN, Mcp, meta
+from mcp import LEGACY, MODERN, Mcp, meta, tasks_meta
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_keys import Tcp  # noqa: E402
@@ -258,6 +258,56 @@ class Replay(unittest.TestCase):
         self.assertEqual(self.mcp.call("bash", {"command": "wc -l < f"})
                          ["content"][0]["text"], "1\n")
 
+    # ---- tasks ----
+
+    def task(self, method, task, mcp=None, **more):
+        return (mcp or self.mcp).modern("tasks/" + method, dict(
+            {"taskId": task}, **more), extra=tasks_meta())[2][-1]
+
+    def test_anothers_task(self):
+        """Its id alone is worth nothing, nor is that of what is none."""
+        body, h = self.message(ASKS, session=False)
+        body["params"]["_meta"].update(tasks_meta())
+        task = self.mcp.raw(body, h)[2][-1]["result"]["taskId"]
+        a = self.the_one()
+        held = self.held(self.mcp)["call"]
+        ran = self.modern("true")["result"]["structuredContent"]["call"]
+        for mcp in (Mcp(self.i, OTHER), Mcp(self.i, OPERATOR), Mcp(self.i)):
+            for method in ("get", "cancel", "update"):
+                with case((mcp.uid, method)):
+                    self.assertEqual(self.task(method, task, mcp)["error"]
+                                     ["code"], -32602)
+        for other in (held, ran, a["approval"], "", task[:-1], task + "x",
+                      "c-" + "0" * 20, "../" + task, "x" * 300):
+            for method in ("get", "cancel", "update"):
+                with case((other, method)):
+                    m = self.task(method, other)
+                    self.assertIn(m["error"]["code"], (-32602, -32020))
+        for other in (1, None, [task], {"taskId": task}):
+            with case(other):
+                body, h = Mcp.modern_message("tasks/cancel", {}, extra=
+                                             tasks_meta())
+                body["params"]["taskId"] = other
+                self.assertEqual(self.mcp.raw(body, h)[2][-1]["error"]
+                                 ["code"], -32602)
+        # what an update says decides nothing
+        yes = {"action": "accept", "content": {"approved": True}}
+        for more in ({}, {"inputResponses": {"approval": yes}},
+                     {"inputResponses": {a["approval"]: yes}},
+                     {"decision": "allow_once", "digest": a["digest"]}):
+            with case(more):
+                self.task("update", task, **more)
+                r = self.task("get", task)["result"]
+                self.assertEqual(r["status"], "working")
+                self.assertEqual(self.s.look(a["approval"])[1]["state"],
+                                 "pending")
+        # no state that was made up leads to a task
+        self.not_good(self.modern(ASKS, "s1.%s.0.%s" % (task, "0" * 64),
+                                  session=False))
+        self.allow(a["approval"])
+        wait_for(lambda: self.task("get", task)["result"]["status"] ==
+                 "completed", 10)
+
     # ---- who decides ----
 
     def test_the_client_decides_nothing(self):
@@ -275,8 +325,8 @@ class Replay(unittest.TestCase):
                     status, answer = self.s.request(uid, method, where, body)
                     self.assertEqual(status, 404, answer)
                     self.assertNotIn(a["digest"], json.dumps(answer))
-        for method in ("approvals/decide", "approvals/list", "tasks/update",
-                       "tasks/result", "tasks/get", "elicitation/create",
+        for method in ("approvals/decide", "approvals/list", "tasks/result",
+                       "tasks/approve", "elicitation/create",
                        "elicitation/respond"):
             with case(method):
                 answer = self.mcp.modern(method, dict(
@@ -315,7 +365,7 @@ class Replay(unittest.TestCase):
         h.update({"Myelin-Approval": a["approval"],
                   "X-Myelin-Approved": "true"})
         m = self.mcp.raw(body, h)[2][-1]
-        self.assertEqual(m["result"]["resultType"], "input_required")
+        self.assertEqual(m["result"]["resultType"], "task")
         self.assertEqual(self.the_one()["state"], "pending")
         self.assertEqual([r for r in self.s.audit() if r["event"] ==
                           "approval.resolved" and r["approval"] ==

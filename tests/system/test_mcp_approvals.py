@@ -1,13 +1,15 @@
 """Approvals over MCP: the bounded wait, and coming back for what waits."""
+import base64
+import datetime
 import json
 import os
 import signal
 import time
 import unittest
 
-from approvals import AGENT, ASKS, OTHER, Split
+from approvals import AGENT, ASKS, CONFIG, OTHER, Split
 from harness import wait_for
-from mcp import Mcp, Stdio, meta
+from mcp import Mcp, Stdio, meta, tasks_meta
 
 WAIT = "wait 2s\n"
 
@@ -45,9 +47,9 @@ class Base(unittest.TestCase):
         return wait_for(lambda: [
             a for a in self.s.list() if a["approval"] not in before], 10)[0]
 
-    def result(self, call):
+    def result(self, call, uid=AGENT):
         """Of a call that has ended; no wait is longer than the limit."""
-        return wait_for(lambda: [r for r in [self.s.call(call, wait=1000)]
+        return wait_for(lambda: [r for r in [self.s.call(call, uid, 1000)]
                                  if "stdout" in r], 20)[0]
 
     def drop_all(self):
@@ -389,6 +391,154 @@ class Legacy(Base):
                          "session_ended")
 
 
+class Tasks(Base):
+    """For clients that say that they know them."""
+
+    def begin(self, mcp, command=ASKS, tool="bash", **arguments):
+        """A call that becomes a task: what is said of it."""
+        r = mcp.modern("tools/call", {
+            "name": tool, "arguments": arguments or {"command": command}},
+            extra=tasks_meta())[2][-1]["result"]
+        self.assertEqual(r["resultType"], "task", r)
+        self.assertNotIn("requestState", r)
+        return r
+
+    def ask(self, mcp, method, task, **more):
+        status, _, m = mcp.modern("tasks/" + method, dict(
+            {"taskId": task}, **more), extra=tasks_meta())
+        self.assertEqual(status, 200, m)
+        return m[-1]
+
+    def get(self, mcp, task):
+        r = self.ask(mcp, "get", task)["result"]
+        self.assertEqual((r["resultType"], r["taskId"]), ("complete", task))
+        self.assertNotIn("requestState", r)
+        return r
+
+    def over(self, mcp, task):
+        return wait_for(lambda: [r for r in [self.get(mcp, task)]
+                                 if r["status"] != "working"], 10)[0]
+
+    def test_from_its_beginning_to_its_end(self):
+        mcp = self.client()
+        task = self.begin(mcp)
+        a = self.wait_asked()
+        self.assertEqual(task["taskId"], a["call"])
+        self.assertEqual(task["status"], "working")
+        self.assertEqual(task["statusMessage"],
+                         "waiting for approval " + a["approval"])
+        # as long as an approval waits and a result is kept
+        self.assertGreater(task["ttlMs"], 890000)
+        self.assertLess(task["ttlMs"], 905000)
+        self.assertGreater(task["pollIntervalMs"], 0)
+        made = datetime.datetime.fromisoformat(
+            task["createdAt"].replace("Z", "+00:00"))
+        self.assertLess(abs((datetime.datetime.now(
+            datetime.timezone.utc) - made).total_seconds()), 60)
+        self.assertEqual(self.get(mcp, task["taskId"])["status"], "working")
+        self.decided(a["approval"])
+        # it may be looked at more than once while it is there
+        for _ in range(2):
+            r = self.over(mcp, task["taskId"])
+            self.assertEqual(r["status"], "completed")
+            self.assertEqual(r["createdAt"][:19], task["createdAt"][:19])
+            self.assertEqual(texts(r["result"]), ["ran\n"])
+            self.assertFalse(r["result"]["isError"])
+            self.assertGreater(r["ttlMs"], 600000)
+        self.assertEqual(self.ask(mcp, "cancel", task["taskId"])["result"]
+                         ["resultType"], "complete")
+        self.assertEqual(self.get(mcp, task["taskId"])["status"],
+                         "completed")
+
+    def test_a_rejection_is_its_result(self):
+        mcp = self.client()
+        task = self.begin(mcp)["taskId"]
+        self.decided(self.wait_asked()["approval"], "reject_once",
+                     reason="no")
+        r = self.over(mcp, task)
+        self.assertEqual(r["status"], "completed")
+        self.assertTrue(r["result"]["isError"])
+        self.assertIn("approval_rejected", texts(r["result"])[-1])
+
+    def test_cancelled(self):
+        mcp = self.client()
+        task = self.begin(mcp)["taskId"]
+        a = self.wait_asked()
+        self.ask(mcp, "cancel", task)
+        r = self.over(mcp, task)
+        self.assertEqual(r["status"], "cancelled")
+        self.assertNotIn("result", r)
+        self.assertEqual(self.s.look(a["approval"])[1]["state"], "cancelled")
+        self.assertEqual(self.s.decide(a["approval"],
+                                       digest=a["digest"])[0], 409)
+
+    def test_cancelled_while_it_runs(self):
+        mcp = self.client()
+        task = self.begin(mcp, "rm -rf .git; sleep 60")["taskId"]
+        self.decided(self.wait_asked()["approval"])
+        wait_for(lambda: self.get(mcp, task)["statusMessage"] == "running",
+                 5)
+        self.ask(mcp, "cancel", task)
+        self.assertEqual(self.over(mcp, task)["status"], "cancelled")
+
+    def test_bytes_that_are_no_text(self):
+        """Which go out as they come, inside of the task."""
+        mcp = self.client()
+        task = self.begin(mcp, "rm -rf .git; head -c 100000 /dev/zero | "
+                          "tr '\\0' '\\377'")["taskId"]
+        self.decided(self.wait_asked()["approval"])
+        r = self.over(mcp, task)
+        self.assertEqual(base64.b64decode(
+            r["result"]["content"][0]["resource"]["blob"]),
+            b"\xff" * 100000)
+        self.assertEqual(r["result"]["structuredContent"]["call"], task)
+        self.assertIn("_meta", r)
+
+    def test_what_needs_nobody_is_no_task(self):
+        mcp = self.client()
+        r = mcp.modern("tools/call", {
+            "name": "bash", "arguments": {"command": "echo x"}},
+            extra=tasks_meta())[2][-1]["result"]
+        self.assertEqual((r["resultType"], texts(r)), ("complete", ["x\n"]))
+
+    def test_who_does_not_know_them(self):
+        mcp = self.client()
+        task = self.begin(mcp)["taskId"]
+        for method in ("get", "cancel", "update"):
+            status, _, m = mcp.modern("tasks/" + method, {"taskId": task})
+            self.assertEqual((status, m[0]["error"]["code"]), (400, -32021))
+            self.assertEqual(m[0]["error"]["data"]["requiredCapabilities"],
+                             {"extensions": {
+                                 "io.modelcontextprotocol/tasks": {}}})
+            # nor has the handshake era any
+            m = mcp.legacy("tasks/" + method, {"taskId": task})[2]
+            self.assertEqual(m[0]["error"]["code"], -32601)
+        # the header names what the body does
+        body, h = mcp.modern_message("tasks/get", {"taskId": task},
+                                     extra=tasks_meta())
+        for name in (None, "c-" + "0" * 20):
+            h.pop("Mcp-Name", None)
+            if name:
+                h["Mcp-Name"] = name
+            status, _, m = mcp.raw(body, h)
+            self.assertEqual((status, m[0]["error"]["code"]), (400, -32020))
+        self.assertEqual(self.get(mcp, task)["status"], "working")
+
+    def test_over_stdio(self):
+        s = Stdio(self.i)
+        self.addCleanup(lambda: s.p.poll() is None and s.end())
+        message = s.call_message(1, "bash", {"command": ASKS}, True)
+        message["params"]["_meta"].update(tasks_meta())
+        s.say(message)
+        task = s.answer(1)["result"]["taskId"]
+        self.decided(self.wait_asked()["approval"])
+        self.result(task, 0)
+        s.say({"jsonrpc": "2.0", "id": 2, "method": "tasks/get", "params": {
+            "taskId": task, "_meta": meta(**tasks_meta())}})
+        r = s.answer(2)["result"]
+        self.assertEqual(texts(r["result"]), ["ran\n"])
+
+
 class Expiry(Base):
     extra = WAIT + "approval-expiry 10s\n"
 
@@ -445,6 +595,52 @@ class Restart(unittest.TestCase):
                                      "interrupted")
                 for a in s.list():
                     s.decide(a["approval"], "reject_once")
+
+
+class Kept(Base):
+    extra = WAIT + "result-kept 1s\n"
+
+    def test_no_longer_than_any_result(self):
+        """Then the state is nothing, and the same call asks anew."""
+        mcp = self.client()
+        state = self.required(mcp)
+        a = self.wait_asked()
+        first = self.held(mcp)
+        for approval in (a["approval"], first["approval"]):
+            self.decided(approval)
+        wait_for(lambda: not any(
+            c["state"] in ("queued", "awaiting_approval", "running")
+            for c in self.s.request(AGENT, "GET", "/v1/calls")[1]["calls"]),
+            10)
+        time.sleep(3)
+        self.not_good(self.modern(mcp, state=state))
+        self.assertNotEqual(self.held(mcp)["call"], first["call"])
+
+
+class Changed(unittest.TestCase):
+    def test_a_policy_that_has_changed(self):
+        """Is told as the end, to who comes back in whichever way."""
+        with Split(WAIT) as s:
+            os.chmod(s.i.api, 0o666)
+            mcp = Mcp(s.i, AGENT)
+            mcp.initialize()
+            params = {"name": "bash", "arguments": {"command": ASKS}}
+            state = mcp.modern("tools/call", params)[2][-1]["result"][
+                "requestState"]
+            mcp.call("bash", {"command": ASKS})
+            s.configure(WAIT, CONFIG.replace(
+                "12345 { preset standard", "12345 { preset readonly"))
+            s.i.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: s.i.status()["reload"]["result"] == "ok", 20)
+            os.chmod(s.i.api, 0o666)
+            for a in s.list():
+                self.assertEqual(s.decide(a["approval"])[0], 200)
+            for r in (mcp.modern("tools/call", dict(
+                    params, requestState=state))[2][-1]["result"],
+                    mcp.call("bash", {"command": ASKS})):
+                self.assertTrue(r["isError"])
+                self.assertIn("policy_changed", texts(r)[-1])
+            self.assertEqual(s.list(), [])
 
 
 class OverStdio(Base):

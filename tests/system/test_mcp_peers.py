@@ -12,6 +12,7 @@ import unittest
 import peers
 from approvals import ASKS, Split
 from harness import CTL, Instance, wait_for
+from mcp import Mcp, tasks_meta
 
 # Scenarios that mean something for a server of tools alone.
 SCENARIOS = {
@@ -277,6 +278,36 @@ class Waiting(unittest.TestCase):
 
     def test_sdk_2_shakes_hands(self):
         self.told("wait_v2.mjs", {"url": self.forward.url}, "legacy")
+
+    def test_tasks_fit_their_schemas(self):
+        mcp = Mcp(self.s.i)
+
+        def task(method, ident):
+            return mcp.modern("tasks/" + method, {"taskId": ident},
+                              extra=tasks_meta())[2][-1]["result"]
+
+        def begin():
+            return mcp.modern("tools/call", {
+                "name": "bash", "arguments": {"command": ASKS}},
+                extra=tasks_meta())[2][-1]["result"]
+
+        first, second = begin(), begin()
+        seen = [["CreateTaskResult", first],
+                ["GetTaskResult", task("get", first["taskId"])],
+                ["CancelTaskResult", task("cancel", second["taskId"])],
+                ["UpdateTaskResult", task("update", first["taskId"])]]
+        wait_for(lambda: len(self.s.list()) == 1, 5)
+        self.allow(0)
+        for ident, status in ((first["taskId"], "completed"),
+                              (second["taskId"], "cancelled")):
+            wait_for(lambda: task("get", ident)["status"] == status, 10)
+            seen.append(["GetTaskResult", task("get", ident)])
+        out = subprocess.run(
+            [peers.node(), peers.script("task_schema.mjs"),
+             json.dumps(seen)], env=self.env, cwd=peers.NPM, timeout=60,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True).stdout
+        self.assertEqual(out, "good\n")
 
     def test_sdk_1(self):
         self.told("wait_v1.mjs", {"url": self.forward.url})
