@@ -26,7 +26,8 @@ const char mcp_instructions[] =
 	"unless it was granted. A refused call says which rule refused it, "
 	"why, and what may be done instead: repeating it unchanged will not "
 	"help. A call that waits for a person's approval says that: then the "
-	"same call, made again, waits on. Output that is too long is cut in its middle.";
+	"same call, made again, waits on. Output that is too long is cut in its "
+	"middle.";
 
 /*
  * What was ended here.  policyd, which would open no other of that name, says

@@ -227,9 +227,15 @@ class Waiting(unittest.TestCase):
         self.addCleanup(lambda: p.poll() is None and p.kill())
         return p
 
-    def allow(self, seconds):
+    def allow(self, seconds, p=None):
         """Once there is one, and after that time: its id."""
-        a = wait_for(self.s.list, 20)[0]
+        try:
+            a = wait_for(self.s.list, 20)[0]
+        except AssertionError as e:
+            if p is None:
+                raise
+            p.kill()
+            raise AssertionError("%s: %s" % (e, p.communicate()))
         time.sleep(seconds)
         self.assertEqual([x["approval"] for x in self.s.list()],
                          [a["approval"]])
@@ -246,7 +252,7 @@ class Waiting(unittest.TestCase):
     def by_itself(self, where):
         """The modern era's client comes back without being told to."""
         p = self.start("wait_v2.mjs", where)
-        a = self.allow(6)
+        a = self.allow(6, p)
         seen = self.ended(p)
         self.assertEqual(seen["version"], "2026-07-28")
         self.assertEqual(seen["result"]["content"][0]["text"], "ran\n")
@@ -260,7 +266,7 @@ class Waiting(unittest.TestCase):
         p = self.start(name, where, *more)
         first = json.loads(p.stdout.readline())
         self.assertTrue(first["isError"])
-        a = self.allow(0)
+        a = self.allow(0, p)
         self.assertEqual(first["structuredContent"]["approval"],
                          a["approval"])
         p.stdin.write("\n")
