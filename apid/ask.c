@@ -95,6 +95,7 @@ make_call(struct conn *c, const struct request *q,
 	call->generation = policy_generation();
 	call->wants_events = c->head.wants_events;
 	call->with_asker = q->with_asker;
+	call->asks_with_asker = q->asks_with_asker;
 	call->wait_ms = q->wait_ms;
 	call->block = q->block;
 	call->sink = sink;

@@ -113,6 +113,7 @@ call_free(struct call *call)
 		json_decref(call->ended);
 	if (call->result != NULL)
 		json_decref(call->result);
+	mcp_held_free(call);
 	free(call->record);
 	free(call->shown);
 	free(call->denied);
@@ -324,8 +325,8 @@ call_judged(struct call *call, json_t *verdict)
 }
 
 void
-call_asking(struct call *call, const char *approval, const char *json,
-    size_t n)
+call_asking(struct call *call, const char *approval, uint32_t ms,
+    const char *json, size_t n)
 {
 	json_t *j;
 
@@ -338,9 +339,15 @@ call_asking(struct call *call, const char *approval, const char *json,
 	}
 	call->state = CALL_AWAITING;
 	memcpy(call->approval, approval, sizeof(call->approval));
+	call->asked_until = call_now() + ms;
 	clean_values(j);
 	call_event(call, EVENT_ASKING, json_text(j));
 	json_decref(j);
+	/* Who would have to come back for it never learns of it. */
+	if (call->deserted && !WITHOUT(mcp_deserted))
+		policy_stop(call->handle, STOP_READER_GONE, call->id);
+	else if (call->mcp != NULL)
+		mcp_call_asking(call);
 }
 
 void
@@ -414,6 +421,7 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 		/* Its handle is, too: so not as the principal's own wish. */
 		if (call->with_asker)
 			policy_stop(call->handle, STOP_READER_GONE, call->id);
+		call->deserted = call->asks_with_asker;
 		return;
 	}
 	if (call->sink != NULL)

@@ -20,6 +20,7 @@ struct feed;
 struct reader;
 struct request;
 struct mcp;
+struct mcp_held;
 struct scan;
 struct session;
 struct stream_sink;
@@ -66,6 +67,7 @@ struct call {
 	char			 session_id[ID_SIZE];	/* "" for none */
 	char			 tool[NAME_BYTES_MAX];
 	char			 approval[ID_SIZE];	/* "" for none */
+	int64_t			 asked_until;	/* ms: it expires about then */
 	struct session		*session;
 	enum call_state		 state;
 
@@ -78,6 +80,8 @@ struct call {
 	/* How the asker wants to be answered. */
 	int			 wants_events;
 	int			 with_asker;	/* ends when the asker leaves */
+	int			 asks_with_asker;
+	int			 deserted;	/* and that one left */
 	uint32_t		 wait_ms;
 	const struct stream_sink *sink;	/* instead of both; or NULL */
 
@@ -102,6 +106,7 @@ struct call {
 	char			*denied;	/* what a body refused; or NULL */
 	size_t			 arguments_size;
 	struct mcp		*mcp;		/* a tools/call that waits, or NULL */
+	struct mcp_held		*held;		/* one may come back; or NULL */
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
@@ -140,9 +145,11 @@ void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
 /* The verdict is an object, and changed. */
 void	call_judged(struct call *, json_t *verdict);
-/* It waits for a person: the event's data is JSON of n bytes. */
-void	call_asking(struct call *, const char *approval, const char *json,
-	    size_t n);
+/*
+ * It waits for a person, for ms at most: the event's data is JSON of n bytes.
+ */
+void	call_asking(struct call *, const char *approval, uint32_t ms,
+	    const char *json, size_t n);
 /* outcome: APPROVAL_*; reason: "" for none. */
 void	call_resolved(struct call *, unsigned outcome, const char *approval,
 	    const char *reason);

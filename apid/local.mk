@@ -27,10 +27,12 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_answer.c \
 	apid/mcp_call.c \
 	apid/mcp_era.c \
+	apid/mcp_held.c \
 	apid/mcp_host.c \
 	apid/mcp_read.c apid/mcp_read.h \
 	apid/mcp_result.c \
 	apid/mcp_session.c \
+	apid/mcp_tasks.c \
 	apid/mcp_tools.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h apid/policy_internal.h \

@@ -33,6 +33,7 @@ dressed_end(void *arg)
 	if (m->has_request)
 		request_free(&m->request);
 	json_decref(m->tool);
+	json_decref(m->task);
 	mcp_message_free(&m->message);
 	free(m);
 }
@@ -75,6 +76,7 @@ static void
 do_discover(struct mcp *m)
 {
 	json_t *result = json_object(), *versions = json_array();
+	json_t *offered = mcp_capabilities();
 	int i;
 
 	for (i = 0; i < MCP_VERSIONS; i++)
@@ -82,7 +84,8 @@ do_discover(struct mcp *m)
 			json_array_append_new(versions,
 			    json_string(mcp_versions[i].name));
 	json_object_set_new(result, "supportedVersions", versions);
-	json_object_set_new(result, "capabilities", mcp_capabilities());
+	json_object_set_new(offered, "extensions", mcp_extensions());
+	json_object_set_new(result, "capabilities", offered);
 	json_object_set_new(result, "instructions",
 	    json_string(mcp_instructions));
 	json_object_set_new(result, "ttlMs", json_integer(60000));
@@ -103,7 +106,10 @@ static const struct method {
 	{ "ping",		IN_LEGACY | NO_SESSION, do_ping },
 	{ "server/discover",	IN_MODERN, do_discover },
 	{ "tools/list",		IN_LEGACY | IN_MODERN, mcp_tools_list },
-	{ "tools/call",		IN_LEGACY | IN_MODERN, mcp_tools_call }
+	{ "tools/call",		IN_LEGACY | IN_MODERN, mcp_tools_call },
+	{ "tasks/get",		IN_MODERN, mcp_tasks_get },
+	{ "tasks/cancel",	IN_MODERN, mcp_tasks_cancel },
+	{ "tasks/update",	IN_MODERN, mcp_tasks_update }
 };
 
 static const struct method *

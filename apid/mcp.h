@@ -23,5 +23,9 @@ int	mcp_guard(struct conn *);
 
 /* The call that a tools/call waits for is finished. */
 void	mcp_call_finished(struct call *);
+/* The call waits for a person, from now on. */
+void	mcp_call_asking(struct call *);
+/* It is forgotten, or its result was given. */
+void	mcp_held_free(struct call *);
 
 #endif

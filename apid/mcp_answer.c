@@ -62,7 +62,9 @@ complete(struct mcp *m, json_t *result)
 
 	if (m->era != MCP_MODERN)
 		return;
-	json_object_set_new(result, "resultType", json_string("complete"));
+	if (json_object_get(result, "resultType") == NULL)
+		json_object_set_new(result, "resultType",
+		    json_string("complete"));
 	if ((meta = json_object_get(result, "_meta")) == NULL) {
 		meta = json_object();
 		json_object_set_new(result, "_meta", meta);
@@ -127,11 +129,25 @@ put_text(struct mcp *m, int status, char *text)
 	free(text);
 }
 
+/* The result of a call as that of its task. */
+static json_t *
+in_task(struct mcp *m, json_t *result)
+{
+	json_t *task = m->task;
+
+	m->task = NULL;
+	json_object_set_new(result, "resultType", json_string("complete"));
+	json_object_set_new(task, "result", result);
+	return (task);
+}
+
 void
 mcp_result(struct mcp *m, json_t *result)
 {
 	json_t *j = message(m->message.id);
 
+	if (m->task != NULL)
+		result = in_task(m, result);
 	complete(m, result);
 	json_object_set_new(j, "result", result);
 	put_text(m, 200, text_of(j));
@@ -232,7 +248,7 @@ sending_new(struct mcp *m, json_t *result, struct mcp_blob *blob)
 {
 	json_t *content = json_incref(json_object_get(result, "content"));
 	struct sending *s;
-	char *id, *items, *members;
+	char *id, *items, *members, *task = NULL;
 
 	if ((s = calloc(1, sizeof(*s))) == NULL)
 		fatal("an answer");
@@ -240,13 +256,22 @@ sending_new(struct mcp *m, json_t *result, struct mcp_blob *blob)
 	items = text_of(content);
 	members = text_of(result);
 	id = json_dumps(m->message.id, JSON_COMPACT | JSON_ENCODE_ANY);
+	if (m->task != NULL) {
+		/* "{...}" without its last bracket */
+		task = text_of(json_incref(m->task));
+		task[strlen(task) - 1] = '\0';
+	}
 	if (id == NULL || asprintf(&s->before, "{\"jsonrpc\":\"2.0\","
-	    "\"id\":%s,\"result\":{\"content\":[%s", id, blob->head) == -1 ||
+	    "\"id\":%s,\"result\":%s%s{\"content\":[%s", id,
+	    task != NULL ? task : "", task != NULL ? ",\"result\":" : "",
+	    blob->head) == -1 ||
 	    /* "[...]" and "{...}" without their first bracket */
-	    asprintf(&s->after, "%s%s%s%s%s}", blob->tail,
+	    asprintf(&s->after, "%s%s%s%s%s}%s", blob->tail,
 	    strcmp(items, "[]") == 0 ? "" : ",", items + 1,
-	    strcmp(members, "{}") == 0 ? "" : ",", members + 1) == -1)
+	    strcmp(members, "{}") == 0 ? "" : ",", members + 1,
+	    task != NULL ? "}" : "") == -1)
 		fatal("an answer");
+	free(task);
 	s->streaming = m->streaming;
 	/* Not copied as it is: a list's head points into itself. */
 	seglist_init(&s->bytes);
@@ -267,7 +292,10 @@ mcp_result_blob(struct mcp *m, json_t *result, struct mcp_blob *blob)
 	struct sending *s;
 	size_t size;
 
-	complete(m, result);
+	if (m->task != NULL)
+		json_object_set_new(result, "resultType",
+		    json_string("complete"));
+	complete(m, m->task != NULL ? m->task : result);
 	s = sending_new(m, result, blob);
 	size = strlen(s->before) + base64_size(s->bytes.bytes) +
 	    strlen(s->after);

@@ -157,6 +157,7 @@ read_request(struct mcp *m, struct mcp_problem *p)
 		    RPC_INTERNAL : RPC_BAD_PARAMS, "Invalid params: %s",
 		    bad.why);
 	m->request.with_asker = m->era == MCP_MODERN;
+	m->request.asks_with_asker = 1;
 out:
 	json_decref(body);
 	return (error);
@@ -183,15 +184,27 @@ opened(struct conn *c, int status, const char *json, size_t n, void *arg)
 	call_ask(c, m->in, &m->request);
 }
 
+static int
+read_all(struct mcp *m, struct mcp_problem *p)
+{
+	if (read_token(m, p) == -1 || read_session(m, p) == -1 ||
+	    read_request(m, p) == -1)
+		return (-1);
+	mcp_held_subject(m);
+	return (0);
+}
+
 void
 mcp_tools_call(struct mcp *m)
 {
 	struct mcp_problem p;
+	struct call *call;
 
 	m->begun = call_now();
-	if (read_token(m, &p) == -1 || read_session(m, &p) == -1 ||
-	    read_request(m, &p) == -1)
+	if (read_all(m, &p) == -1 || mcp_held_find(m, &call, &p) == -1)
 		mcp_fail(m, &p);
+	else if (call != NULL)
+		mcp_call_begun(m->conn, m, call);
 	else if (m->in[0] != '\0')
 		call_ask(m->conn, m->in, &m->request);
 	else if (m->era == MCP_LEGACY)
@@ -199,6 +212,15 @@ mcp_tools_call(struct mcp *m)
 		    opened, m);
 	else
 		call_ask(m->conn, NULL, &m->request);
+}
+
+/* The result, for good: nobody else will be given it. */
+static void
+give(struct mcp *m, struct call *call)
+{
+	if (!WITHOUT(mcp_state_once))
+		mcp_held_free(call);
+	mcp_call_result(m, call);
 }
 
 /* ---- while it runs ---- */
@@ -241,8 +263,12 @@ put_progress(struct mcp *m, const struct call *call)
 
 	line = last_line(call);
 	if (line == NULL) {
-		(void)snprintf(words, sizeof(words), "%s, %.1f s",
-		    call_state_name(call), seconds);
+		if (call->state == CALL_AWAITING)
+			(void)snprintf(words, sizeof(words), "waiting for "
+			    "approval %s, %.1f s", call->approval, seconds);
+		else
+			(void)snprintf(words, sizeof(words), "%s, %.1f s",
+			    call_state_name(call), seconds);
 		line = json_string(words);
 	}
 	json_object_set(params, "progressToken", m->token);
@@ -257,13 +283,36 @@ put_progress(struct mcp *m, const struct call *call)
 	mcp_stream_put(m, j);
 }
 
+/* ms until a client has waited enough for a person; 0: now; -1: it may. */
+static int64_t
+asking_left(const struct mcp *m)
+{
+	int64_t left = m->begun + (int64_t)conns_limits()->v[LIMIT_WAIT] -
+	    call_now();
+
+	if (m->call->state != CALL_AWAITING)
+		return (-1);
+	return (left > 0 ? left : 0);
+}
+
 static void
 set_timer(struct mcp *m)
 {
-	int ms = m->token != NULL ? LOOK_MS : QUIET_MS;
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+	int64_t ms = m->token != NULL ? LOOK_MS : QUIET_MS;
+	int64_t left = asking_left(m);
+	struct timeval tv;
 
+	if (left != -1 && left < ms)
+		ms = left;
+	tv.tv_sec = ms / 1000;
+	tv.tv_usec = ms % 1000 * 1000;
 	evtimer_add(m->timer, &tv);
+}
+
+void
+mcp_call_asking(struct call *call)
+{
+	set_timer(call->mcp);
 }
 
 /*
@@ -278,6 +327,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (asking_left(m) == 0) {
+		mcp_hand_out(m);
+		return;
+	}
 	set_timer(m);
 	if (!m->conn->head.wants_events || !conn_room(m->conn))
 		return;
@@ -295,12 +348,16 @@ mcp_call_begun(struct conn *c, void *arg, struct call *call)
 {
 	struct mcp *m = arg;
 
-	m->call = call;
-	call->mcp = m;
 	/* What was asked is asked, and may be large: the call may take long. */
 	conn_body_done(c);
 	request_free(&m->request);
 	(void)json_object_del(m->message.params, "arguments");
+	if (call->state == CALL_FINISHED) {
+		give(m, call);
+		return;
+	}
+	m->call = call;
+	call->mcp = m;
 	conn_hold(c, &wait_ops, m);
 	if ((m->timer = evtimer_new(proc_base(), on_timer, m)) == NULL)
 		fatalx("memory");
@@ -333,17 +390,27 @@ mcp_call_finished(struct call *call)
 
 	detach(m);
 	conn_release(m->conn);
-	mcp_call_result(m, call);
+	give(m, call);
 }
 
-/* In the modern era a stream that is closed is a call that is cancelled. */
+/*
+ * In the modern era a stream that is closed is a call that is cancelled.  In
+ * the other it is not; but what is allowed once nobody is there any more must
+ * not run by itself, unless it was said that one can come back for it.
+ */
 static void
 wait_gone(struct conn *c, void *arg)
 {
 	struct mcp *m = arg;
+	struct call *call = m->call;
 
-	if (m->call != NULL && m->era == MCP_MODERN && !WITHOUT(mcp_close))
-		policy_stop(c->handle, STOP_CANCELLED, m->call->id);
+	if (call == NULL)
+		return;
+	if (m->era == MCP_MODERN ? !WITHOUT(mcp_close) :
+	    call->state == CALL_AWAITING && call->held == NULL &&
+	    !WITHOUT(mcp_deserted))
+		policy_stop(c->handle, STOP_CANCELLED, call->id);
+	call->deserted = call->held == NULL;
 }
 
 void

@@ -134,7 +134,10 @@ named_by(const struct mcp_message *m)
 	} rows[] = {
 		{ "tools/call", "name" },
 		{ "prompts/get", "name" },
-		{ "resources/read", "uri" }
+		{ "resources/read", "uri" },
+		{ "tasks/get", "taskId" },
+		{ "tasks/cancel", "taskId" },
+		{ "tasks/update", "taskId" }
 	};
 	size_t i;
 

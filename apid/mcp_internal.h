@@ -37,6 +37,20 @@ struct mcp {
 	int64_t			 begun;		/* ms */
 	int64_t			 spoke;		/* ms: last byte of the stream */
 	uint64_t		 told;		/* last event that was told */
+	uint8_t			 subject[SEAL_SUBJECT];	/* what is asked for */
+	json_t			*task;		/* the result's, or NULL */
+};
+
+/* A call that its client may come back for. */
+struct mcp_held {
+	TAILQ_ENTRY(mcp_held)	 entry;
+	struct call		*call;
+	enum mcp_era		 era;
+	char			 session[SEAL_NAME_SIZE];	/* legacy */
+	uint8_t			 subject[SEAL_SUBJECT];
+	unsigned		 round;	/* of the state that is good */
+	int			 task;	/* it is one, and has no state */
+	int64_t			 since;	/* ms */
 };
 
 /* mcp.c: every message under way, of all clients. */
@@ -99,6 +113,29 @@ void	mcp_call_begun(struct conn *, void *, struct call *);
 void	mcp_cancel(struct mcp *);	/* notifications/cancelled */
 /* The connection is going: stops what ends with it. */
 void	mcp_leave(struct mcp *);
+
+/* ---- mcp_tasks.c ---- */
+
+/* 1 if the client said with this request that it does. */
+int	mcp_knows_tasks(const struct mcp *);
+json_t	*mcp_extensions(void);	/* that are offered */
+/* What is said of the task that a held call is. */
+json_t	*mcp_task(const struct call *);
+void	mcp_tasks_get(struct mcp *);
+void	mcp_tasks_cancel(struct mcp *);
+void	mcp_tasks_update(struct mcp *);
+
+/* ---- mcp_held.c ---- */
+
+/* What the request is about; while it is there. */
+void	mcp_held_subject(struct mcp *);
+/* Its call waits for a person, and it does no longer; answers. */
+void	mcp_hand_out(struct mcp *);
+/*
+ * The call that it comes back for, or NULL: it is a new one.  0, or -1 after
+ * filling the problem.
+ */
+int	mcp_held_find(struct mcp *, struct call **, struct mcp_problem *);
 /* A refusal that the model should read, as a result. */
 void	mcp_refused(struct mcp *, enum api_error, unsigned retry,
 	    const char *why);

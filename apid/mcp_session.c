@@ -25,7 +25,9 @@ const char mcp_instructions[] =
 	"variables and a changed directory are not. There is no network "
 	"unless it was granted. A refused call says which rule refused it, "
 	"why, and what may be done instead: repeating it unchanged will not "
-	"help. Output that is too long is cut in its middle.";
+	"help. A call that waits for a person's approval says that: then the "
+	"same call, made again, waits on. Output that is too long is cut in its "
+	"middle.";
 
 /*
  * What was ended here.  policyd, which would open no other of that name, says

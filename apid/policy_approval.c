@@ -17,17 +17,18 @@ policy_on_call_asking(void *arg, struct imsg *m)
 	char id[ID_SIZE], approval[ID_SIZE];
 	const uint8_t *json;
 	struct call *call;
+	uint32_t ms;
 	size_t n;
 
 	(void)arg;
-	(void)imsg_get_u32(m);
+	ms = imsg_get_u32(m);
 	imsg_get_str(m, id, sizeof(id));
 	imsg_get_str(m, approval, sizeof(approval));
 	json = imsg_get_bytes(m, &n);
 	if (imsg_end(m) == -1 || !id_ok(ID_APPROVAL, approval))
 		return (-1);
 	if ((call = call_find(id)) != NULL)
-		call_asking(call, approval, (const char *)json, n);
+		call_asking(call, approval, ms, (const char *)json, n);
 	return (0);
 }
 

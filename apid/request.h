@@ -27,6 +27,8 @@ struct request {
 	uint32_t	 wait_ms;
 	int		 block;		/* flow "block" */
 	int		 with_asker;	/* the call ends when its asker leaves */
+	int		 asks_with_asker; /* waits for a person only while its
+					   * asker is there */
 	int		 strip;		/* terminal noise out of the output */
 	int		 input;		/* STDIN_* */
 	int		 pty;		/* it is to have a terminal */

@@ -19,7 +19,8 @@ self_names(const struct word *w)
 
 	if (strncmp(text, "myelin", 6) != 0)
 		return (0);
-	/* myelin, myelin.service, myelin-, myelin*, myelin/now, myelin:amd64 */
+	text += text[6] == 'd';
+	/* myelin, myelind, myelin.service, myelin-, myelin*, myelin:amd64 */
 	return (text[6] == '\0' || strchr(".-*?[@/:=+", text[6]) != NULL);
 }
 

@@ -1,7 +1,7 @@
 /*
  * A whole request of MCP's, head and body: whatever comes, it is decoded, held
- * against its headers and answered within bounds.  And the two decoders of
- * single fields, on all fields that came.
+ * against its headers and answered within bounds.  And the decoders of single
+ * fields, on all fields that came.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -29,11 +29,23 @@ check_problem(struct mcp_problem *p)
 	}
 }
 
+/* Nobody has the key, so that none is good. */
+static void
+check_state(const char *state)
+{
+	static const uint8_t subject[SEAL_SUBJECT];
+	struct seal_state s;
+
+	if (seal_state_read(&s, state, "uid:1000", subject) == 0)
+		abort();
+}
+
 static void
 check_message(const struct http_head *h, const char *body, size_t size)
 {
 	struct mcp_problem p = { 0 };
 	struct mcp_message m;
+	const char *state;
 	int error;
 
 	if (mcp_read(&m, body, size, &p) == -1) {
@@ -46,6 +58,10 @@ check_message(const struct http_head *h, const char *body, size_t size)
 		    mcp_check_modern(h, &m, &p) : mcp_check_legacy(h, &p);
 		if (error == -1)
 			check_problem(&p);
+		state = json_string_value(json_object_get(m.params,
+		    "requestState"));
+		if (state != NULL)
+			check_state(state);
 	}
 	mcp_message_free(&m);
 }
@@ -74,6 +90,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* Nobody has the key, so that none of these is good. */
 		if (seal_read(&seal, session, "uid:1000", 1) == 0)
 			abort();
+		check_state(session);
 		page = mcp_tools_page(NULL, session, 3);
 		json_decref(page);
 	}

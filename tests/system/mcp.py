@@ -33,6 +33,12 @@ def meta(**more):
     return m
 
 
+def tasks_meta():
+    """What a client adds that knows tasks."""
+    return {META + "clientCapabilities": {
+        "extensions": {META + "tasks": {}}}}
+
+
 def messages(text):
     """Of a body, whether it is JSON or a stream."""
     if text.startswith(("data:", ":")):
@@ -128,8 +134,8 @@ class Mcp:
         params = dict(params or {})
         params["_meta"] = meta(**(extra or {}))
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
-        if "name" in params:
-            headers["Mcp-Name"] = params["name"]
+        if "name" in params or "taskId" in params:
+            headers["Mcp-Name"] = params.get("name", params.get("taskId"))
         return {"jsonrpc": "2.0", "id": ident, "method": method,
                 "params": params}, headers
 

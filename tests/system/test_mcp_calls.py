@@ -117,7 +117,8 @@ class Http(Base):
     def test_discover(self):
         result = Mcp(self.i).modern("server/discover")[2][0]["result"]
         self.assertEqual(result["supportedVersions"], ["2026-07-28"])
-        self.assertEqual(result["capabilities"], {"tools": {}})
+        self.assertEqual(result["capabilities"], {
+            "tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
         self.assertEqual(result["resultType"], "complete")
         self.assertEqual(result["cacheScope"], "private")
         self.assertEqual(result["_meta"][

@@ -10,7 +10,9 @@ import time
 import unittest
 
 import peers
+from approvals import ASKS, Split
 from harness import CTL, Instance, wait_for
+from mcp import Mcp, tasks_meta
 
 # Scenarios that mean something for a server of tools alone.
 SCENARIOS = {
@@ -195,6 +197,129 @@ class Peers(unittest.TestCase):
             if line.startswith("- "):
                 self.assertRegex(before, r"^# (needs the fixture tool \w+|"
                                  r"(prompts|resources) are not offered)$")
+
+
+class Waiting(unittest.TestCase):
+    """The official clients and a call that waits for a person."""
+
+    @classmethod
+    def setUpClass(cls):
+        why = peers.install()
+        if why is not None:
+            raise unittest.SkipTest(why)
+        cls.s = Split("wait 2s\n")
+        cls.forward = peers.Forward(cls.s.i.api)
+        cls.env = dict(os.environ, HOME=cls.s.i.dir,
+                       MYELIN_SOCKET=cls.s.i.api, NO_COLOR="1")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.forward.close()
+        cls.s.stop()
+
+    def start(self, name, where, *more):
+        p = subprocess.Popen(
+            [peers.node(), peers.script(name), json.dumps(where), ASKS] +
+            list(more), env=self.env, cwd=peers.NPM, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(lambda: p.poll() is None and p.kill())
+        return p
+
+    def allow(self, seconds, p=None):
+        """Once there is one, and after that time: its id."""
+        try:
+            a = wait_for(self.s.list, 20)[0]
+        except AssertionError as e:
+            if p is None:
+                raise
+            p.kill()
+            raise AssertionError("%s: %s" % (e, p.communicate()))
+        time.sleep(seconds)
+        self.assertEqual([x["approval"] for x in self.s.list()],
+                         [a["approval"]])
+        self.assertEqual(self.s.decide(a["approval"])[0], 200)
+        return a
+
+    def ended(self, p):
+        """The last line of what it printed."""
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0, out[-2000:] + err[-2000:])
+        self.assertEqual(self.s.list(), [])
+        return json.loads(out.splitlines()[-1])
+
+    def by_itself(self, where):
+        """The modern era's client comes back without being told to."""
+        p = self.start("wait_v2.mjs", where)
+        a = self.allow(6, p)
+        seen = self.ended(p)
+        self.assertEqual(seen["version"], "2026-07-28")
+        self.assertEqual(seen["result"]["content"][0]["text"], "ran\n")
+        self.assertEqual(seen["result"]["structuredContent"]["call"],
+                         a["call"])
+        self.assertTrue(any("waiting for approval " + a["approval"] in m
+                            for m in seen["said"]), seen)
+
+    def told(self, name, where, *more):
+        """The handshake era's gets a result that it takes, and calls again."""
+        p = self.start(name, where, *more)
+        first = json.loads(p.stdout.readline())
+        self.assertTrue(first["isError"])
+        a = self.allow(0, p)
+        self.assertEqual(first["structuredContent"]["approval"],
+                         a["approval"])
+        p.stdin.write("\n")
+        p.stdin.flush()
+        seen = self.ended(p)
+        self.assertEqual(seen["result"]["content"][0]["text"], "ran\n")
+        self.assertEqual(seen["result"]["structuredContent"]["call"],
+                         a["call"])
+
+    def test_sdk_2(self):
+        self.by_itself({"url": self.forward.url})
+
+    def test_sdk_2_over_stdio(self):
+        self.by_itself({"command": CTL, "args": ["mcp"]})
+
+    def test_sdk_2_shakes_hands(self):
+        self.told("wait_v2.mjs", {"url": self.forward.url}, "legacy")
+
+    def test_tasks_fit_their_schemas(self):
+        mcp = Mcp(self.s.i)
+
+        def task(method, ident):
+            return mcp.modern("tasks/" + method, {"taskId": ident},
+                              extra=tasks_meta())[2][-1]["result"]
+
+        def begin():
+            return mcp.modern("tools/call", {
+                "name": "bash", "arguments": {"command": ASKS}},
+                extra=tasks_meta())[2][-1]["result"]
+
+        first, second = begin(), begin()
+        seen = [["CreateTaskResult", first],
+                ["GetTaskResult", task("get", first["taskId"])],
+                ["CancelTaskResult", task("cancel", second["taskId"])],
+                ["UpdateTaskResult", task("update", first["taskId"])]]
+        wait_for(lambda: len(self.s.list()) == 1, 5)
+        self.allow(0)
+        for ident, status in ((first["taskId"], "completed"),
+                              (second["taskId"], "cancelled")):
+            wait_for(lambda: task("get", ident)["status"] == status, 10)
+            seen.append(["GetTaskResult", task("get", ident)])
+        out = subprocess.run(
+            [peers.node(), peers.script("task_schema.mjs"),
+             json.dumps(seen)], env=self.env, cwd=peers.NPM, timeout=60,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True).stdout
+        self.assertEqual(out, "good\n")
+
+    def test_sdk_1(self):
+        self.told("wait_v1.mjs", {"url": self.forward.url})
+
+    def test_sdk_1_over_stdio(self):
+        self.told("wait_v1.mjs", {"command": CTL, "args": ["mcp"]})
 
 
 if __name__ == "__main__":

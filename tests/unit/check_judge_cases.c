@@ -150,6 +150,7 @@ START_TEST(test_cases)
 	}
 	fclose(f);
 	printf("# %d of %d rows exact\n", rows - wrong, rows);
+	fflush(stdout);
 	ck_assert_int_gt(rows, 1000);
 	ck_assert_int_eq(wrong, 0);
 }

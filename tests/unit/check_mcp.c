@@ -340,6 +340,74 @@ START_TEST(seals_stay_the_same)
 }
 END_TEST
 
+/* ---- sealed states ---- */
+
+START_TEST(states)
+{
+	uint8_t key[SEAL_KEY_SIZE], subject[SEAL_SUBJECT], other[SEAL_SUBJECT];
+	struct seal_state s = { .call = "c-0123456789abcdefghjk",
+	    .round = UINT32_MAX }, got;
+	struct seal id;
+	char state[SEAL_STATE_SIZE], copy[SEAL_STATE_SIZE], sid[SEAL_ID_SIZE];
+	size_t i, n;
+
+	memset(key, 7, sizeof(key));
+	memset(subject, 0, sizeof(subject));
+	seal_set_key(key);
+	ck_assert(id_ok(ID_CALL, s.call));
+	seal_state_make(&s, "uid:1000", subject, state);
+	n = strlen(state);
+	ck_assert_uint_lt(n, SEAL_STATE_SIZE);
+	ck_assert_int_eq(seal_state_read(&got, state, "uid:1000", subject), 0);
+	ck_assert_str_eq(got.call, s.call);
+	ck_assert_uint_eq(got.round, s.round);
+	/* another's, another instance's, of something else */
+	ck_assert_int_eq(seal_state_read(&got, state, "uid:100", subject), -1);
+	ck_assert_int_eq(seal_state_read(&got, state, "", subject), -1);
+	for (i = 0; i < sizeof(other); i++) {
+		memcpy(other, subject, sizeof(other));
+		other[i] = 1;
+		ck_assert_int_eq(seal_state_read(&got, state, "uid:1000",
+		    other), -1);
+	}
+	/* neither kind is the other */
+	ck_assert_int_eq(seal_read(&id, state, "uid:1000", 1), -1);
+	memset(&id, 0, sizeof(id));
+	seal_name(id.name);
+	id.expires = 9;
+	seal_make(&id, "uid:1000", sid);
+	ck_assert_int_eq(seal_state_read(&got, sid, "uid:1000", subject), -1);
+	for (i = 0; i < n; i++) {
+		memcpy(copy, state, n + 1);
+		copy[i] ^= 1;
+		ck_assert_int_eq(seal_state_read(&got, copy, "uid:1000",
+		    subject), -1);
+		memcpy(copy, state, n + 1);
+		copy[i] = '\0';
+		ck_assert_int_eq(seal_state_read(&got, copy, "uid:1000",
+		    subject), -1);
+	}
+}
+END_TEST
+
+/* As above: Python's hmac of the same. */
+START_TEST(states_stay_the_same)
+{
+	uint8_t key[SEAL_KEY_SIZE], subject[SEAL_SUBJECT];
+	struct seal_state s = { .call = "c-00000000000000000000",
+	    .round = 1 };
+	char state[SEAL_STATE_SIZE];
+
+	memset(key, 'k', sizeof(key));
+	memset(subject, 'd', sizeof(subject));
+	seal_set_key(key);
+	seal_state_make(&s, "uid:0", subject, state);
+	ck_assert_str_eq(state, "s1.c-00000000000000000000.1."
+	    "13b554495b4f737a2bcbbb6a6fc3d7c3"
+	    "c415ef9448b6d60abd0b8d0ede8d495a");
+}
+END_TEST
+
 /* ---- pages ---- */
 
 START_TEST(pages)
@@ -386,6 +454,8 @@ main(void)
 	tcase_add_test(t, other_names);
 	tcase_add_test(t, seals);
 	tcase_add_test(t, seals_stay_the_same);
+	tcase_add_test(t, states);
+	tcase_add_test(t, states_stay_the_same);
 	tcase_add_test(t, pages);
 	suite_add_tcase(s, t);
 	return (unit_main(s));
