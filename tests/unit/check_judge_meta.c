@@ -3,6 +3,8 @@
  * the table of wrappers, into the places where a shell finds code, among much
  * that is harmless.
  */
+#include "config.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -299,13 +301,20 @@ padded(const char *command)
 			    paddings[i].padding, VERDICT_DENY);
 }
 
+/* Sanitizers look for other faults, and take several times as long. */
+#ifdef WITH_SANITIZERS
+#define EACH	8
+#else
+#define EACH	1
+#endif
+
 START_TEST(test_own_cases)
 {
 	size_t i;
 
-	for (i = 0; i < NOWN; i++)
+	for (i = 0; i < NOWN; i += EACH)
 		everywhere(own_cases[i]);
-	ck_assert_uint_ge(tried, 10000);
+	ck_assert_uint_ge(tried, 10000 / EACH);
 }
 END_TEST
 
@@ -314,9 +323,9 @@ START_TEST(test_padded)
 	size_t i;
 
 	/* Every seventh, each time another one's turn. */
-	for (i = (size_t)_i; i < NOWN; i += 7)
+	for (i = (size_t)_i; i < NOWN; i += 7 * EACH)
 		padded(own_cases[i]);
-	ck_assert_uint_ge(tried, 300);
+	ck_assert_uint_ge(tried, 300 / EACH / 2);
 }
 END_TEST
 
@@ -350,16 +359,19 @@ START_TEST(test_shared_cases)
 	FILE *f;
 	int n = 0;
 
-	if (dir == NULL)
+	snprintf(path, sizeof(path), "%s/policy-cases.tsv",
+	    dir == NULL ? "" : dir);
+	if (dir == NULL || (f = fopen(path, "r")) == NULL) {
+		printf("# no policy-cases.tsv (MYELIN_SHARED): skipped\n");
+		fflush(stdout);
 		return;
-	snprintf(path, sizeof(path), "%s/policy-cases.tsv", dir);
-	if ((f = fopen(path, "r")) == NULL)
-		return;
+	}
 	while (fgets(line, sizeof(line), f) != NULL)
 		if ((command = shared_case(line)) != NULL) {
-			everywhere(command);
+			if (n % EACH == 0)
+				everywhere(command);
 			/* each with some of the paddings */
-			if (n++ % 8 == 0)
+			if (n++ % (8 * EACH) == 0)
 				padded(command);
 		}
 	fclose(f);

@@ -150,14 +150,16 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("policyd_clock");
-	TCase *tc = tcase_create("started");
+	Suite *s;
+	TCase *tc;
 
 #ifdef WITH_SANITIZERS
 	/* their library must be the first */
 	printf("1..0 # SKIP built with sanitizers\n");
 	return (0);
 #endif
+	s = suite_create("policyd_clock");
+	tc = tcase_create("started");
 	tcase_add_checked_fixture(tc, begin, stop);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, steps_do_not_expire);
