@@ -103,6 +103,7 @@ class Base(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.w.top)), self.top)
 
     def check_record(self, r, sent):
+        self.assertIn("encoding", r, sent)
         text = json.dumps(r)
         self.assertNotIn(SECRET.decode(), text, sent)
         self.assertNotIn("root:x:0:0", text, sent)
