@@ -15,11 +15,14 @@ hosts_add_text(struct judging *j, struct finding_hosts *h, const char *host)
 		h->unsure = 1;
 		return;
 	}
-	more = judging_alloc(j, (h->n + 1) * sizeof(*more));
-	if (h->n > 0)
-		memcpy(more, h->v, h->n * sizeof(*more));
-	more[h->n++] = host;
-	h->v = more;
+	if (h->n == h->room) {
+		h->room = h->room == 0 ? 4 : 2 * h->room;
+		more = judging_alloc(j, h->room * sizeof(*more));
+		if (h->n > 0)
+			memcpy(more, h->v, h->n * sizeof(*more));
+		h->v = more;
+	}
+	h->v[h->n++] = host;
 }
 
 /* "scheme://user@host:port/path": the host, which has to be there whole. */

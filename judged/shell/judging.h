@@ -43,6 +43,7 @@ struct cf_rule;
 struct finding_hosts {
 	const char	**v;
 	size_t		 n;
+	size_t		 room;		/* of v */
 	int		 unsure;	/* there may be others */
 	int		 proxied;	/* reached through something else */
 };

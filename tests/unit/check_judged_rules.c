@@ -286,6 +286,30 @@ START_TEST(many_words_and_rules)
 }
 END_TEST
 
+/* The same of hosts: the last of very many is found. */
+START_TEST(many_hosts)
+{
+	static const char *const programs[] = { "curl", "wget" };
+	struct conf *conf = load("deny host \"*.example\"\n");
+	struct seen seen;
+	char *text;
+	size_t i, k;
+
+	ck_assert_ptr_nonnull(text = malloc(JUDGE_TEXT_MAX));
+	for (k = 0; k < sizeof(programs) / sizeof(programs[0]); k++) {
+		i = strlcpy(text, programs[k], JUDGE_TEXT_MAX);
+		for (; i + 2 < JUDGE_TEXT_MAX - 16; i += 2)
+			memcpy(text + i, " a", 2);
+		(void)strlcpy(text + i, " b.example", 16);
+		seen = look(conf, text);
+		ck_assert_msg(seen.verdict == VERDICT_DENY, "%s: %s, %s",
+		    programs[k], verdict_name(seen.verdict), seen.class);
+	}
+	free(text);
+	conf_free(conf);
+}
+END_TEST
+
 /* ---- Myelin's own, whatever the policy ---- */
 
 static const char *const own[] = {
@@ -415,6 +439,7 @@ suite(void)
 	    sizeof(rows) / sizeof(rows[0]));
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, many_words_and_rules);
+	tcase_add_test(tc, many_hosts);
 	tcase_add_loop_test(tc, nothing_touches_what_is_ours, 0,
 	    sizeof(own) / sizeof(own[0]));
 	tcase_add_loop_test(tc, what_is_not_ours_is_not_denied, 0,
