@@ -14,6 +14,7 @@
 #include "api.h"
 #include "conn.h"
 #include "limits.h"
+#include "words.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 #define ANSWER_MAX	(128 * 1024 * 1024)
@@ -195,6 +196,19 @@ api_call(const struct options *o, enum plane plane, const char *method,
 	api_complain(&r, json);
 	json_decref(json);
 	return (NULL);
+}
+
+int
+api_delete(const struct options *o, enum plane plane, const char *target)
+{
+	json_t *json = api_call(o, plane, "DELETE", target, NULL);
+
+	if (json == NULL)
+		return (EXIT_FAILED);
+	if (o->json)
+		words_json(json);
+	json_decref(json);
+	return (0);
 }
 
 json_t *

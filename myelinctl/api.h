@@ -30,8 +30,11 @@ http_body_fn api_collect;		/* arg: struct api_body */
 json_t	*api_call(const struct options *, enum plane, const char *method,
 	    const char *target, json_t *body);
 
+/* DELETE of a target: the command's exit status; prints the answer with --json. */
+int	api_delete(const struct options *, enum plane, const char *target);
+
 /*
- * The same, but a refusal is the caller's: returns the JSON of any answer, *r
+ * As api_call(), but a refusal is the caller's: returns the JSON of any answer, *r
  * has its status; NULL after a complaint where there was none.
  */
 json_t	*api_ask(const struct options *, enum plane, const char *method,

@@ -29,15 +29,7 @@ running(const json_t *json)
 static int
 resume(const struct options *o)
 {
-	json_t *json;
-
-	json = api_call(o, OPERATOR, "DELETE", "/v1/drain", NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	json_decref(json);
-	return (0);
+	return (api_delete(o, OPERATOR, "/v1/drain"));
 }
 
 /* Asks again and again, as one request waits for a while only. */

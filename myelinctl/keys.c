@@ -174,18 +174,11 @@ static int
 end_key(const struct options *o, const char *name)
 {
 	char target[64], id[ID_BYTES + 1];
-	json_t *json;
 
 	if (find(o, name, id) == -1)
 		return (EXIT_FAILED);
 	(void)snprintf(target, sizeof(target), "/v1/keys/%s", id);
-	json = api_call(o, OPERATOR, "DELETE", target, NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	json_decref(json);
-	return (0);
+	return (api_delete(o, OPERATOR, target));
 }
 
 static const struct {

@@ -179,19 +179,12 @@ static int
 session_end(const struct options *o, const char *id)
 {
 	char target[96];
-	json_t *json;
 
 	if (!id_ok(ID_SESSION, id))
 		return (usage_error(o, "sessions end: \"%s\" is not the id of "
 		    "a session (s-...)", id));
 	snprintf(target, sizeof(target), "/v1/sessions/%s", id);
-	json = api_call(o, plane_of(o), "DELETE", target, NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	json_decref(json);
-	return (0);
+	return (api_delete(o, plane_of(o), target));
 }
 
 int

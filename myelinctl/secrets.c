@@ -130,7 +130,6 @@ static int
 delete(const struct options *o, const char *name)
 {
 	char target[128];
-	json_t *json;
 
 	/* What is no name would be another path. */
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -138,13 +137,7 @@ delete(const struct options *o, const char *name)
 	    name[0] == '\0')
 		return (usage_error(o, "secrets delete %s: not a name", name));
 	(void)snprintf(target, sizeof(target), "/v1/secrets/%s", name);
-	json = api_call(o, OPERATOR, "DELETE", target, NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	json_decref(json);
-	return (0);
+	return (api_delete(o, OPERATOR, target));
 }
 
 int
