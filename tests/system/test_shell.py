@@ -1,18 +1,16 @@
 """myelinctl shell, in a real terminal: tmux is the one who sits before it."""
 import os
-import re
 import shlex
 import shutil
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
-from harness import BUILD, CTL, Instance, Workspace, wait_for
+from harness import CTL, Instance, Workspace
+from terminal import HAVE_TMUX, Terminal
 
 
-@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+@unittest.skipUnless(HAVE_TMUX, "tmux is not installed")
 class Shell(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -30,52 +28,12 @@ allow tool "exec" mark opaque
         cls.i.stop()
 
     def setUp(self):
-        # a server of its own, whose socket nobody else's tmux looks at
-        self.dir = tempfile.mkdtemp(prefix="tmux-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-        rc = os.path.join(self.dir, "rc")
-        with open(rc, "w") as f:
-            f.write("PS1='local$ '; HISTFILE=/dev/null\n")
-        self.env = dict(os.environ, TMUX_TMPDIR=self.dir, TERM="xterm",
-                        MYELIN_SOCKET=self.i.api)
-        self.env.pop("TMUX", None)
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "90", "-y",
-                  "30", "bash --noprofile --rcfile " + rc)
-        self.server = int(self.tmux("display-message", "-p", "#{pid}"))
-        self.addCleanup(self.end_server)
-        self.see(r"local\$$")
-
-    def end_server(self):
-        os.kill(self.server, signal.SIGTERM)
-        wait_for(lambda: not os.path.exists("/proc/%d" % self.server) or
-                 "Z" == open("/proc/%d/stat" % self.server).read()
-                 .rsplit(")", 1)[1].split()[0], 10)
+        t = Terminal(90, 30, MYELIN_SOCKET=self.i.api)
+        self.addCleanup(t.close)
+        self.tmux, self.screen, self.type, self.see, self.ended = (
+            t.tmux, t.screen, t.type, t.see, t.ended)
 
     # ---- the one at the terminal ----
-
-    def tmux(self, *args):
-        return subprocess.run(["tmux", "-L", "myelin-test"] + list(args),
-                              env=self.env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=20,
-                              check=True).stdout.decode()
-
-    def screen(self):
-        text = self.tmux("capture-pane", "-p")
-        return "\n".join(l.rstrip() for l in text.splitlines()).rstrip()
-
-    def type(self, text, *keys):
-        if text:
-            self.tmux("send-keys", "-l", text)
-        if keys:
-            self.tmux("send-keys", *keys)
-
-    def see(self, pattern, seconds=8):
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.screen(), re.M):
-            if time.monotonic() > end:
-                self.fail("%r is not on the screen:\n%s\n%s" % (
-                    pattern, self.screen(), self.i.log()[-1500:]))
-            time.sleep(0.03)
 
     def clear(self):
         self.type("clear", "Enter")
@@ -87,14 +45,6 @@ allow tool "exec" mark opaque
     def open(self, *args):
         self.shell(*args)
         self.see(r"^bash-[0-9.]+\$$")
-
-    def ended(self, status):
-        """The local shell is back, and its terminal as it was."""
-        self.type("echo status=$?", "Enter")
-        self.see(r"^status=%s$" % status)
-        self.type("stty -a | grep -c -e ' -icanon' -e ' -echo ' -e ' -opost'",
-                  "Enter")
-        self.see(r"^0$")
 
     # ---- tests ----
 
