@@ -71,7 +71,10 @@ class Checkout(unittest.TestCase):
         up = os.path.dirname(self.w.path)
         self.assertEqual(self.ok("ls " + up), os.path.basename(self.w.path)
                          + "\n")
-        self.assertRegex(self.bash("touch %s/x" % up)["stderr"],
+        # In code, which the judge doesn't follow: it denies the path itself.
+        r = self.i.call("python", {"code": "open(%r, 'w')" % (up + "/x")},
+                        **self.w.fields())
+        self.assertRegex(r["stderr"],
                          "Read-only file system|Permission denied")
 
     def test_foreign_group_can_be_written(self):
