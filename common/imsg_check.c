@@ -67,6 +67,26 @@ is_pipe(int fd, const struct stat *st, int mode)
 }
 
 static int
+option_of(int fd, int option)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	if (getsockopt(fd, SOL_SOCKET, option, &value, &len) == -1)
+		return (-1);
+	return (value);
+}
+
+static int
+is_inet(int fd)
+{
+	int type = option_of(fd, SO_TYPE);
+
+	return (option_of(fd, SO_DOMAIN) == AF_INET && (type == SOCK_DGRAM ||
+	    (type == SOCK_STREAM && option_of(fd, SO_ACCEPTCONN) == 1)));
+}
+
+static int
 is_memfd(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -100,6 +120,8 @@ fd_is(int fd, enum fd_kind kind)
 			return (is_listener(fd));
 		return (S_ISREG(st.st_mode) &&
 		    (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	case FD_INET:
+		return (S_ISSOCK(st.st_mode) && is_inet(fd));
 	case FD_DIR:
 		return (S_ISDIR(st.st_mode));
 	case FD_TREE:

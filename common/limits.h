@@ -136,7 +136,23 @@ ROW(HOOK_TIMEOUT, "hook-timeout", SCOPE_HOST, UNIT_MS,			\
 ROW(REQUESTS,	"requests-minute", SCOPE_HOST, UNIT_COUNT,		\
     60000, 1, 100000000, "requests of a principal in a minute")		\
 ROW(AUTH_FAILURES, "auth-failures", SCOPE_HOST, UNIT_COUNT,		\
-    600, 1, 100000000, "wrong tokens of an address in a minute")
+    600, 1, 100000000, "wrong tokens of an address in a minute") \
+ROW(EGRESS_CONNECTIONS, "egress-connections", SCOPE_NEURON, UNIT_COUNT,	\
+    128, 1, 8192, "connections of a neuron to hosts, at a time")		\
+ROW(EGRESS_BANDWIDTH, "egress-bandwidth", SCOPE_NEURON, UNIT_BYTES,	\
+    0, 0, GIB(64), "bytes a second of a neuron's connections; 0: any")	\
+ROW(EGRESS_CALL, "egress-call",	SCOPE_NEURON, UNIT_BYTES,		\
+    GIB(4), KIB(4), GIB(1048576), "bytes both ways while a call runs")	\
+ROW(EGRESS_SESSION, "egress-session", SCOPE_NEURON, UNIT_BYTES,		\
+    GIB(64), KIB(4), GIB(1048576), "bytes both ways of a session")	\
+ROW(EGRESS_IDLE, "egress-idle",	SCOPE_NEURON, UNIT_MS,			\
+    300000, 1000, 3600000, "a connection that carries nothing")		\
+ROW(EGRESS_TOTAL, "egress-total", SCOPE_NEURON, UNIT_MS,			\
+    3600000, 1000, 86400000, "a connection to a host, whatever it carries") \
+ROW(EGRESS_CONNECT, "egress-connect", SCOPE_NEURON, UNIT_MS,		\
+    10000, 500, 60000, "finding a host's address and reaching it")	\
+ROW(EGRESS_FETCH, "egress-fetch", SCOPE_NEURON, UNIT_BYTES,		\
+    MIB(8), KIB(4), MIB(64), "what the tool fetch brings")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

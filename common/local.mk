@@ -5,7 +5,7 @@ noinst_LIBRARIES += common/libcore.a common/libcommon.a
 
 common_libcore_a_SOURCES = \
 	common/codec.c common/codec.h \
-	common/env.c common/env.h \
+	common/egress.h common/env.c common/env.h \
 	common/ids.c common/ids.h \
 	common/imsg.c common/imsg.h common/imsg_internal.h \
 	common/imsg_check.c \

@@ -63,6 +63,25 @@ static const char *const approval_states[] = {
 	[APPROVAL_CHANGED] = "policy_changed"
 };
 
+static const char *const egress_vias[] = {
+	[EGRESS_VIA_CONNECT] = "connect",
+	[EGRESS_VIA_HTTP] = "http",
+	[EGRESS_VIA_SOCKS] = "socks",
+	[EGRESS_VIA_TLS] = "tls",
+	[EGRESS_VIA_PLAIN] = "plain",
+	[EGRESS_VIA_DNS] = "dns",
+	[EGRESS_VIA_FETCH] = "fetch"
+};
+
+static const char *const egress_ends[] = {
+	[EGRESS_END_CLOSED] = "closed",
+	[EGRESS_END_IDLE] = "idle",
+	[EGRESS_END_TOTAL] = "total_time",
+	[EGRESS_END_BYTES] = "bytes",
+	[EGRESS_END_REVOKED] = "revoked",
+	[EGRESS_END_FAILED] = "failed"
+};
+
 static const struct {
 	unsigned	 kind;
 	const char	*name;
@@ -74,7 +93,8 @@ static const struct {
 	{ CH_LAUNCH,	"launch" },
 	{ CH_MAKER,	"maker" },
 	{ CH_SPAWNER,	"spawner" },
-	{ CH_INIT,	"init" }
+	{ CH_INIT,	"init" },
+	{ CH_EGRESS,	"egress" }
 };
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
@@ -83,6 +103,18 @@ static const char *
 name_of(const char *const *names, size_t n, unsigned i)
 {
 	return (i < n && names[i] != NULL ? names[i] : "?");
+}
+
+const char *
+egress_via_name(unsigned via)
+{
+	return (name_of(egress_vias, NITEMS(egress_vias), via));
+}
+
+const char *
+egress_end_name(unsigned end)
+{
+	return (name_of(egress_ends, NITEMS(egress_ends), end));
 }
 
 const char *

@@ -32,6 +32,7 @@
  *	MAKER		neurond		maker
  *	SPAWNER		neurond		spawner
  *	INIT		neurond		PID 1 of a neuron
+ *	EGRESS		policyd		egressd
  *
  * DOWN is a message from A to B, UP one from B to A.
  */
@@ -43,7 +44,8 @@ enum channel_kind {
 	CH_LAUNCH	= 1 << 4,
 	CH_MAKER	= 1 << 5,
 	CH_SPAWNER	= 1 << 6,
-	CH_INIT		= 1 << 7
+	CH_INIT		= 1 << 7,
+	CH_EGRESS	= 1 << 8
 };
 #define CH_API		(CH_AGENT | CH_OPERATOR)
 
@@ -72,12 +74,13 @@ enum channel_state {
  *	STREAM	an AF_UNIX SOCK_STREAM socket
  *	SEQ	an AF_UNIX SOCK_SEQPACKET socket
  *	FILE	a regular file open for reading only, or a listening socket
+ *	INET	an AF_INET socket: a listening one, or one for datagrams
  *	DIR	a directory; TREE a mount or O_PATH fd; NS a namespace
  *	PROC	a pidfd; ANY is for fds that the kernel alone can judge
  */
 enum fd_kind {
 	FD_NONE, FD_MEMFD, FD_PIPE_R, FD_PIPE_W, FD_INPUT, FD_STREAM, FD_SEQ,
-	FD_FILE, FD_DIR, FD_TREE, FD_NS, FD_PROC, FD_ANY
+	FD_FILE, FD_DIR, FD_TREE, FD_NS, FD_PROC, FD_ANY, FD_INET
 };
 
 /*
@@ -294,7 +297,50 @@ ROW(KEY_SET,	CH_OPERATOR, DIR_UP, 17, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* TOOL_GROUP S tool, which a TOOL has named, S its group */		\
 ROW(TOOL_GROUP,	CH_JUDGE, DIR_UP, 0, 2, 0, 0, FDS(FD_NONE), ST_NEW)	\
 /* OPEN_RULED: OPEN's fields, then S the session's own rules, JSON */	\
-ROW(OPEN_RULED,	CH_AGENT, DIR_UP, 25, 5, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(OPEN_RULED,	CH_AGENT, DIR_UP, 25, 5, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- egress ---------------------------------------------------------- */ \
+/* LISTENER u8 which (LISTENER_*), S neuron: sockets in its network	\
+ *   namespace, in the order of these bits; before its NEURON_UP, and	\
+ *   again when LISTENERS_AGAIN asks */					\
+ROW(LISTENER,	CH_LAUNCH, DIR_UP, 1, 1, 1, 4, FDS(FD_INET), ST_UP)	\
+ROW(LISTENERS_AGAIN, CH_LAUNCH, DIR_DOWN, 0, 0, 0, 0, FDS(FD_NONE), ST_UP) \
+/* EGRESS_OPEN u8 which (LISTENER_*), S neuron, S profile, whose hosts it	\
+ *   may reach: of the newest generation, whenever that comes */		\
+ROW(EGRESS_OPEN, CH_EGRESS, DIR_DOWN, 1, 2, 1, 4, FDS(FD_INET), ST_UP)	\
+/* EGRESS_CLOSE S neuron: it is gone */					\
+ROW(EGRESS_CLOSE, CH_EGRESS, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_CALL u8 begins, u8 flags (EGRESS_F_*), S neuron, S call: it runs,	\
+ *   or runs no more */							\
+ROW(EGRESS_CALL, CH_EGRESS, DIR_DOWN, 2, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_RUN u32 timeout ms, u8 what (EGRESS_FETCH ...), u64 output most,	\
+ *   S neuron, S call: a call that egressd itself carries out; run block,	\
+ *   stdout, stderr */							\
+ROW(EGRESS_RUN,	CH_EGRESS, DIR_DOWN, 13, 2, 3, 3,			\
+    FDS(FD_MEMFD, FD_PIPE_W, FD_PIPE_W), ST_UP)				\
+/* EGRESS_KILL u8 why (END_* cause), S call of an EGRESS_RUN */		\
+ROW(EGRESS_KILL, CH_EGRESS, DIR_DOWN, 1, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_ENDED u8 cause (END_*), i32 exit code, u32 run us, S call,	\
+ *   S detail: the end of an EGRESS_RUN */				\
+ROW(EGRESS_ENDED, CH_EGRESS, DIR_UP, 9, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_GRANT u16 port, u8 what (EGRESS_GRANT_*), u8 flags (EGRESS_F_*),	\
+ *   S neuron, S host.  Up: this was granted, before the ENDED of its call.	\
+ *   Down: it had been, to an egressd that was started again */		\
+ROW(EGRESS_GRANTED, CH_EGRESS, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(EGRESS_GRANT, CH_EGRESS, DIR_DOWN, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_SPENT S neuron, S host, u16 port: what was granted once is used */ \
+ROW(EGRESS_SPENT, CH_EGRESS, DIR_UP, 2, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_DENIED u16 port, u8 via (EGRESS_VIA_*), u32 times, S neuron,	\
+ *   S host as it was canonical, or escaped, S address ("" if none), S rule	\
+ *   ("FILE:LINE" or a word of egressd/refusal.h), S detail, S next step:	\
+ *   sent before the client hears of it */				\
+ROW(EGRESS_DENIED, CH_EGRESS, DIR_UP, 7, 6, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* EGRESS_LOG u16 port, u8 via (EGRESS_VIA_*), u8 why it ended		\
+ *   (EGRESS_END_*), u64 bytes up, u64 bytes down, u32 ms, S neuron,	\
+ *   S host, S address, S rule: of each that was let through */		\
+ROW(EGRESS_LOG,	CH_EGRESS, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* TOOL_EGRESS u8 what (EGRESS_FETCH or EGRESS_GRANT_SESSION), S tool, which	\
+ *   a TOOL has named: egressd carries it out, not a neuron */		\
+ROW(TOOL_EGRESS, CH_JUDGE, DIR_UP, 1, 1, 0, 0, FDS(FD_NONE), ST_NEW)
 
 #include "protocol_neuron.h"
 
@@ -398,6 +444,32 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
  * "cut" says that more was found than this holds.
  */
 #define EXPLANATION_MAX		(256 * 1024)	/* bytes */
+
+/* LISTENER: what listens; addresses and ports in egress.h */
+#define LISTENER_PROXY		0x01
+#define LISTENER_TLS		0x02
+#define LISTENER_PLAIN		0x04
+#define LISTENER_DNS		0x08
+
+/* EGRESS_RUN and EGRESS_GRANT: what */
+enum { EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION };
+
+/* EGRESS_CALL and EGRESS_GRANT: plain HTTP may write, a human said so. */
+#define EGRESS_F_WRITES		0x01
+
+/* EGRESS_DENIED and EGRESS_LOG: how it came; egress_via_name() */
+enum egress_via {
+	EGRESS_VIA_CONNECT = 1, EGRESS_VIA_HTTP, EGRESS_VIA_SOCKS,
+	EGRESS_VIA_TLS, EGRESS_VIA_PLAIN, EGRESS_VIA_DNS, EGRESS_VIA_FETCH
+};
+
+/* EGRESS_LOG: why it ended; egress_end_name() */
+enum egress_end {
+	EGRESS_END_CLOSED = 1, EGRESS_END_IDLE, EGRESS_END_TOTAL,
+	EGRESS_END_BYTES, EGRESS_END_REVOKED, EGRESS_END_FAILED
+};
+const char *egress_via_name(unsigned via);	/* "connect" ... or "?" */
+const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 
 /* The most that JUDGE's rules of a session may be, in bytes. */
 #define JUDGE_RULES_MAX		8192

@@ -27,6 +27,7 @@ struct strings {
 };
 
 #include "rule.h"
+#include "egress.h"
 
 enum cf_mode { MODE_NATIVE = 1 };
 
@@ -35,6 +36,7 @@ struct cf_profile {
 	char		 name[NAME_BYTES_MAX];
 	enum cf_mode	 mode;
 	struct limits	 limits;	/* resolved: every row has a value */
+	struct cf_egress egress;
 };
 
 enum cf_who { WHO_USER = 1, WHO_GROUP, WHO_KEY };
