@@ -3,18 +3,20 @@
 
 noinst_LIBRARIES += egressd/libegress.a
 egressd_libegress_a_SOURCES = \
-	egressd/address.h \
-	egressd/dns.h \
+	egressd/address.c egressd/address.h \
+	egressd/body.c \
+	egressd/dns.c egressd/dns.h \
 	egressd/fetch.h \
-	egressd/head.h \
-	egressd/hello.h \
-	egressd/host.h \
-	egressd/hosts.h \
+	egressd/head.c egressd/head.h \
+	egressd/hello.c egressd/hello.h \
+	egressd/host.c egressd/host.h \
+	egressd/hosts.c egressd/hosts.h \
+	egressd/names.c \
 	egressd/refusal.c egressd/refusal.h \
-	egressd/request.h \
-	egressd/resolvconf.h \
-	egressd/response.h \
-	egressd/socks.h
+	egressd/request.c egressd/request.h \
+	egressd/resolvconf.c egressd/resolvconf.h \
+	egressd/response.c egressd/response.h \
+	egressd/socks.c egressd/socks.h
 egressd_libegress_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBIDN2_CFLAGS) $(OPENSSL_CFLAGS)
 EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
