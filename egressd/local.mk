@@ -23,3 +23,11 @@ EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
 	$(JANSSON_CFLAGS) $(OPENSSL_CFLAGS)
 EGRESS_LIBS = egressd/libegress.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBIDN2_LIBS) $(OPENSSL_LIBS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_egress_host tests/unit/check_egress_hosts
+tests_unit_check_egress_host_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_host_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+tests_unit_check_egress_hosts_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_hosts_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+endif
