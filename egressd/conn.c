@@ -49,7 +49,7 @@ conn_listen(struct conn *c, int on)
 }
 
 void
-conn_passes(struct conn *c, const struct verdict *v)
+conn_passes(struct conn *c, const struct host_verdict *v)
 {
 	free(c->rule);
 	c->rule = strdup(v->rule);
@@ -389,7 +389,7 @@ conns_close(struct neuron *n, enum egress_end end)
 static int
 tunnel_cut(struct conn *c)
 {
-	struct verdict v;
+	struct host_verdict v;
 
 	(void)neuron_judge(c->neuron, &c->host, c->port, NULL, 0, &v);
 	if (v.why == REFUSE_NOT || v.why == REFUSE_BYTES)

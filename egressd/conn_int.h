@@ -66,7 +66,7 @@ int	conn_flush(struct conn *);
 /* c->out goes, and the connection ends when the client has it. */
 void	conn_finish(struct conn *);
 /* Remembers the rule that lets it through. */
-void	conn_passes(struct conn *, const struct verdict *);
+void	conn_passes(struct conn *, const struct host_verdict *);
 void	conn_log(struct conn *, enum egress_end);
 
 /*

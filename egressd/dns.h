@@ -46,8 +46,8 @@ size_t	dns_answer(const uint8_t *, const struct dns_query *, int rcode,
 	    uint32_t address, const char *name, uint8_t [DNS_ANSWER_MAX]);
 
 /*
- * Names and their addresses, of one neuron.  The NAMES_MAX that were asked for
- * last are known; an address is not given again for very long.
+ * Names and their addresses, of one neuron.  The NAMES_MAX that were new last
+ * are known; an address is not given to another name for very long.
  */
 #define NAMES_MAX	4096
 struct names;

@@ -26,7 +26,7 @@ struct packet {
 
 static size_t
 refused(struct neuron *n, const struct packet *p, const struct dns_query *q,
-    const struct verdict *v, uint8_t out[DNS_ANSWER_MAX])
+    const struct host_verdict *v, uint8_t out[DNS_ANSWER_MAX])
 {
 	report_denied(n, v->why, EGRESS_VIA_DNS, q->name.name, 0, NULL,
 	    v->rule, NULL);
@@ -38,7 +38,7 @@ answer_name(struct neuron *n, const struct packet *p,
     const struct dns_query *q, uint8_t out[DNS_ANSWER_MAX])
 {
 	uint32_t address = 0;
-	struct verdict v;
+	struct host_verdict v;
 
 	hosts_judge_name(n->egress, n->grants, &q->name, now_ms(), &v);
 	if (v.why != REFUSE_NOT)

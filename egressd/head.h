@@ -37,6 +37,10 @@ struct head_bad {
 	char		 detail[REFUSAL_DETAIL_MAX];
 };
 
+/* Fills bad, the detail cut to its size.  Returns HEAD_BAD. */
+enum head_result head_refuse(struct head_bad *, enum refusal,
+	    const char *detail);
+
 /*
  * Looks for a whole head at the front of size bytes.  *scanned is 0 at first
  * and carries over what needs no second look.  HEAD_OK sets *used to its size.
@@ -58,6 +62,8 @@ int	head_one(const struct head *, const char *name, struct span *);
 int	head_hop(const struct head *, const struct head_field *);
 /* 1 if Connection or Proxy-Connection has that word. */
 int	head_connection(const struct head *, const char *word);
+/* 1 if it names a field that frames or addresses the message. */
+int	head_hides(const struct head *);
 
 int	span_is(struct span, const char *);	/* any case */
 

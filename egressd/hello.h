@@ -40,7 +40,8 @@ enum hello_result hello_read(const uint8_t *, size_t size, struct hello *,
  */
 enum refusal hello_check(const struct hello *, const struct host *);
 
-/* A fatal alert: unrecognized_name for REFUSE_SNI, else access_denied. */
+/* A fatal alert: unrecognized_name for REFUSE_SNI and _NO_SNI, else
+ * access_denied. */
 #define HELLO_ALERT_SIZE	7
 void	hello_alert(enum refusal, uint8_t [HELLO_ALERT_SIZE]);
 

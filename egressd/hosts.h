@@ -53,7 +53,7 @@ struct want {
 /* Bytes of a rule's name, NUL included. */
 #define RULE_NAME_MAX	256
 
-struct verdict {
+struct host_verdict {
 	enum refusal	 why;		/* REFUSE_NOT: it may */
 	unsigned	 flags;		/* HOST_F_* of the lines that allow it */
 	const struct cf_host *line;	/* that decided, or NULL */
@@ -68,13 +68,13 @@ struct verdict {
  * grants may be NULL.  Resolving and what comes of it is not judged here.
  */
 void	hosts_judge(const struct cf_egress *, const struct grants *,
-	    const struct want *, uint64_t now, struct verdict *);
+	    const struct want *, uint64_t now, struct host_verdict *);
 
 /*
  * The same of a name alone, for a resolver: may it be reached on any port.
  */
 void	hosts_judge_name(const struct cf_egress *, const struct grants *,
-	    const struct host *, uint64_t now, struct verdict *);
+	    const struct host *, uint64_t now, struct host_verdict *);
 
 /* 1 for the methods that read: GET, HEAD, OPTIONS. */
 int	method_reads(const char *);

@@ -167,7 +167,7 @@ static void
 take_request(struct conn *c, const struct request *r, size_t used)
 {
 	struct http *h = c->http;
-	struct verdict v;
+	struct host_verdict v;
 	enum refusal why;
 	char *head;
 	size_t size;
@@ -341,7 +341,7 @@ http_free(struct http *h)
 int
 http_cut(struct conn *c)
 {
-	struct verdict v;
+	struct host_verdict v;
 
 	(void)neuron_judge(c->neuron, &c->host, c->port, c->http->method, 0,
 	    &v);

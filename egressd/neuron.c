@@ -258,7 +258,7 @@ writes(const struct neuron *n)
 
 enum refusal
 neuron_judge(struct neuron *n, const struct host *host, uint16_t port,
-    const char *method, int use, struct verdict *v)
+    const char *method, int use, struct host_verdict *v)
 {
 	struct want want = {
 		.host = host, .port = port, .method = method,

@@ -92,7 +92,7 @@ void	neuron_call(struct neuron *, const char *call, int begins, int writes);
  * asked once for each connection or request; without it only looks.
  */
 enum refusal neuron_judge(struct neuron *, const struct host *, uint16_t port,
-	    const char *method, int use, struct verdict *);
+	    const char *method, int use, struct host_verdict *);
 
 /* Bytes that may be moved now, at most `want`; 0: neuron_wait(). */
 size_t	neuron_allowance(struct neuron *, size_t want);

@@ -15,7 +15,7 @@
 
 static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-static void	reach(struct conn *, const struct verdict *);
+static void	reach(struct conn *, const struct host_verdict *);
 
 /* ---- bytes flow ---- */
 
@@ -100,7 +100,7 @@ static void
 hello_read_whole(struct conn *c, const struct hello *hello)
 {
 	enum refusal why;
-	struct verdict v;
+	struct host_verdict v;
 
 	if ((why = check(c, hello)) != REFUSE_NOT) {
 		conn_refuse(c, why, NULL, NULL, NULL);
@@ -200,7 +200,7 @@ on_there(void *arg, const struct reached *r)
  * until that ends, so that nobody can look up more than connections allow.
  */
 static void
-reach(struct conn *c, const struct verdict *v)
+reach(struct conn *c, const struct host_verdict *v)
 {
 	int named = c->which == LISTENER_TLS || c->port != EGRESS_TLS_PORT ||
 	    (v->flags & HOST_F_OPAQUE) != 0;
@@ -230,7 +230,7 @@ tunnel_want(struct conn *c)
 {
 	int is_plain = c->port == EGRESS_PLAIN_PORT;
 	enum refusal why;
-	struct verdict v;
+	struct host_verdict v;
 
 	/* Without a look at what it stands on, for a grant is used once. */
 	why = neuron_judge(c->neuron, &c->host, c->port,
@@ -254,7 +254,7 @@ tunnel_want(struct conn *c)
 void
 tunnel_tls(struct conn *c)
 {
-	struct verdict v;
+	struct host_verdict v;
 
 	if (c->fixed && neuron_judge(c->neuron, &c->host, c->port, NULL, 0,
 	    &v) == REFUSE_NOT && (v.flags & HOST_F_OPAQUE) != 0 &&
