@@ -432,6 +432,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
 #define JUDGE_F_EXPLAIN		0x02	/* explain it whatever the verdict */
+#define JUDGE_F_GRANTS		0x04	/* request_egress can grant it more */
 
 /*
  * VERDICT flags.  With UNRESOLVED a word is not known before it runs, so no
@@ -459,8 +460,15 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 #define LISTENER_DNS		0x08
 #define LISTENERS_ALL		0x0f
 
-/* EGRESS_RUN and EGRESS_GRANT: what */
-enum { EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION };
+/*
+ * EGRESS_RUN and EGRESS_GRANT: what.  EGRESS_GRANT alone may say NONE: what
+ * was granted for that host and port is taken back, and what it let through
+ * is closed.
+ */
+enum {
+	EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION,
+	EGRESS_GRANT_NONE
+};
 
 /* EGRESS_CALL and EGRESS_GRANT: plain HTTP may write, a human said so. */
 #define EGRESS_F_WRITES		0x01

@@ -17,6 +17,9 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/egress.c policyd/egress.h policyd/egress_internal.h \
+	policyd/egress_grant.c policyd/egress_log.c \
+	policyd/egress_run.c policyd/egress_show.c \
 	policyd/dry.c policyd/dry.h \
 	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \

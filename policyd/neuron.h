@@ -14,6 +14,7 @@
 #include "ids.h"
 
 struct call;
+struct egress;
 struct event;
 struct session;
 
@@ -36,6 +37,7 @@ struct neuron {
 	struct limits	 limits;	/* of its profile, as it was made */
 	struct session	*session;	/* either of them, or none any more */
 	struct call	*call;
+	struct egress	*egress;	/* its listeners; NULL: none */
 	unsigned	 calls;		/* live in it */
 	uint64_t	 layers;	/* what NEURON_UP said */
 	uint64_t	 device, inode;	/* of the workspace; both 0: none */
