@@ -118,10 +118,8 @@ most_of_profiles(const struct slice *s, enum limit limit)
 static uint64_t
 nofile_connections(const struct slice *s)
 {
-	uint64_t n = s->limits.v[LIMIT_NEURONS] *
-	    most_of_profiles(s, LIMIT_EGRESS_CONNECTIONS) * EGRESS_FILES;
-
-	return (n < EGRESS_FILES_MAX ? n : EGRESS_FILES_MAX);
+	return (s->limits.v[LIMIT_NEURONS] *
+	    most_of_profiles(s, LIMIT_EGRESS_CONNECTIONS) * EGRESS_FILES);
 }
 
 uint32_t
@@ -148,6 +146,8 @@ child_nofile(const struct child *c, const struct slice *s)
 		most = most_of_profiles(s, LIMIT_NOFILE);
 	if (c->spec == &child_table[CHILD_EGRESSD])
 		most = own + nofile_connections(s);
+	if (c->spec == &child_table[CHILD_EGRESSD] && most > EGRESS_FILES_MAX)
+		most = EGRESS_FILES_MAX;
 	return (own > most ? own : (uint32_t)most);
 }
 
