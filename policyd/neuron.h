@@ -33,6 +33,7 @@ struct neuron {
 	enum neuron_state state;
 	struct ident	*ident;
 	struct build	 build;
+	int		 no_egress;	/* a hook's */
 	struct limits	 limits;	/* of its profile, as it was made */
 	struct session	*session;	/* either of them, or none any more */
 	struct call	*call;

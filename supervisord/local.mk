@@ -36,6 +36,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/children.c \
 	supervisord/exec.c \
 	supervisord/feed.c \
+	supervisord/feed_egress.c \
 	supervisord/feed_hook.c \
 	supervisord/feed_own.c \
 	supervisord/listener.c supervisord/listener.h \
