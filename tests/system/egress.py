@@ -2,6 +2,7 @@
 resolver that lies on request (upstream.py), an instance that runs in it, and
 a workspace with the attacker's library (probe.py).
 """
+import ast
 import json
 import os
 import shutil
@@ -167,12 +168,14 @@ class Net:
 
 
 def wrapped(where, code):
-    """Its last line is an expression, and what that is gets printed."""
-    lines = code.strip().split("\n")
+    """Its last statement is an expression, and what that is gets printed."""
+    code = code.strip()
+    lines = code.split("\n")
+    at = ast.parse(code).body[-1].lineno - 1
     return "\n".join(
         ["import json, sys", "sys.path.insert(0, %r)" % where,
-         "from probe import *"] + lines[:-1] +
-        ["print(json.dumps(%s))" % lines[-1].strip()])
+         "from probe import *"] + lines[:at] + ["print(json.dumps("] +
+        lines[at:] + ["))"])
 
 
 class EgressInstance(Instance):

@@ -159,13 +159,13 @@ def context():
         cafile="/etc/ssl/certs/ca-certificates.crt")
 
 
-def tls_get(s, name, host=None, path="/ok", verify=True):
+def tls_get(s, name, host=None, path="/ok", verify=True, seconds=SECONDS):
     """A request inside TLS, on any socket: {status ...} or {error}."""
     c = context()
     if not verify or name is None:
         c.check_hostname = False
         c.verify_mode = ssl.CERT_NONE
-    s.settimeout(SECONDS)
+    s.settimeout(seconds)
     try:
         with c.wrap_socket(s, server_hostname=name) as t:
             t.sendall(("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n"
@@ -183,13 +183,22 @@ def https(host, name=None, port=443, path="/ok", **more):
     return tls_get(s, name or host, path=path, **more)
 
 
-def straight(address, name, host=None, port=443, path="/ok", **more):
+def straight(address, name, host=None, port=443, path="/ok", seconds=SECONDS,
+             **more):
     """GET with TLS to an address, as by a client that knows no proxy."""
     try:
-        s = socket.create_connection((address, port), timeout=SECONDS)
+        s = socket.create_connection((address, port), timeout=seconds)
     except OSError as e:
         return {"status": 0, "error": word(e)}
-    return tls_get(s, name, host, path, **more)
+    return tls_get(s, name, host, path, seconds=seconds, **more)
+
+
+def tried(what):
+    """What it gives, or the error that it failed with."""
+    try:
+        return what()
+    except OSError as e:
+        return {"status": 0, "error": word(e)}
 
 
 # ---- TLS by hand ----
