@@ -17,17 +17,10 @@
 
 #define REFILL_MS	20
 
-RB_HEAD(neurons, neuron);
-static struct neurons neurons = RB_INITIALIZER(&neurons);
+#define BUCKETS		256
+
+static LIST_HEAD(, neuron) table[BUCKETS];
 static const struct slice *slice;
-
-static int
-compare(const struct neuron *a, const struct neuron *b)
-{
-	return (strcmp(a->id, b->id));
-}
-
-RB_GENERATE_STATIC(neurons, neuron, entry, compare)
 
 static void	on_refill(evutil_socket_t, short, void *);
 static void	on_resume(evutil_socket_t, short, void *);
@@ -54,21 +47,36 @@ void
 neurons_configure(const struct slice *s)
 {
 	struct neuron *n;
+	size_t i;
 
 	slice = s;
-	RB_FOREACH(n, neurons, &neurons) {
-		configure(n);
-		conns_judge_again(n);
+	for (i = 0; i < BUCKETS; i++) {
+		LIST_FOREACH(n, &table[i], entry) {
+			configure(n);
+			conns_judge_again(n);
+		}
 	}
+}
+
+static size_t
+bucket(const char *id)
+{
+	size_t hash = 5381;
+
+	for (; *id != '\0'; id++)
+		hash = hash * 33 + (unsigned char)*id;
+	return (hash % BUCKETS);
 }
 
 struct neuron *
 neuron_find(const char *id)
 {
-	struct neuron key;
+	struct neuron *n;
 
-	(void)strlcpy(key.id, id, sizeof(key.id));
-	return (RB_FIND(neurons, &neurons, &key));
+	LIST_FOREACH(n, &table[bucket(id)], entry)
+		if (strcmp(n->id, id) == 0)
+			return (n);
+	return (NULL);
 }
 
 struct neuron *
@@ -100,7 +108,7 @@ neuron_open(const char *id, const char *profile)
 		evtimer_assign(&n->refill, proc_base(), on_refill, n);
 		evtimer_assign(&n->resume, proc_base(), on_resume, n);
 		denials_init(&n->denials, n);
-		RB_INSERT(neurons, &neurons, n);
+		LIST_INSERT_HEAD(&table[bucket(n->id)], n, entry);
 	}
 	(void)strlcpy(n->profile, profile, sizeof(n->profile));
 	configure(n);
@@ -129,7 +137,7 @@ neuron_close(struct neuron *n)
 	event_del(&n->refill);
 	event_del(&n->resume);
 	denials_free(&n->denials);
-	RB_REMOVE(neurons, &neurons, n);
+	LIST_REMOVE(n, entry);
 	grants_free(n->grants);
 	names_free(n->names);
 	cache_free(n->cache);
@@ -140,18 +148,22 @@ void
 neurons_close(void)
 {
 	struct neuron *n;
+	size_t i;
 
-	while ((n = RB_ROOT(&neurons)) != NULL)
-		neuron_close(n);
+	for (i = 0; i < BUCKETS; i++)
+		while ((n = LIST_FIRST(&table[i])) != NULL)
+			neuron_close(n);
 }
 
 void
 neurons_each(void (*fn)(struct neuron *))
 {
 	struct neuron *n;
+	size_t i;
 
-	RB_FOREACH(n, neurons, &neurons)
-		fn(n);
+	for (i = 0; i < BUCKETS; i++)
+		LIST_FOREACH(n, &table[i], entry)
+			fn(n);
 }
 
 /* ---- listeners ---- */

@@ -6,7 +6,6 @@
 #define EGRESSD_NEURON_H
 
 #include <event2/event_struct.h>
-#include <bsd/sys/tree.h>
 #include <sys/queue.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +44,7 @@ struct waiter {
 };
 
 struct neuron {
-	RB_ENTRY(neuron) entry;
+	LIST_ENTRY(neuron) entry;
 	char		 id[NAME_BYTES_MAX];
 	char		 profile[NAME_BYTES_MAX];
 	const struct cf_egress *egress;	/* NULL: the profile is gone */

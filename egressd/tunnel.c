@@ -4,6 +4,7 @@
  * was on, unless the rule says "opaque"; on port 80 each request in it is
  * judged as any other.
  */
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
