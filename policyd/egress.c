@@ -39,12 +39,20 @@ static unsigned		 generation;	/* of the channel: goes up */
 void
 egress_plumb(int fd, struct event_base *base)
 {
+	const struct neuron *n;
+
 	egress_lost();
 	if ((egress = channel_new(fd, CH_EGRESS, END_A, &egress_ops, NULL)) ==
 	    NULL || channel_attach(egress, base) == -1)
 		fatalx("the channel to egressd can not be made");
 	generation++;
-	(void)launch_listeners();
+	/* the others' are still to come */
+	TAILQ_FOREACH(n, neuron_all(), order) {
+		if (n->egress == NULL)
+			continue;
+		(void)launch_listeners();
+		break;
+	}
 }
 
 void
@@ -188,18 +196,6 @@ egress_neuron_gone(struct neuron *n)
 
 /* ---- what judged is told ---- */
 
-static int
-allows(const struct cf_egress *e)
-{
-	size_t i;
-
-	for (i = 0; i < e->nhosts; i++) {
-		if (e->hosts[i].allow)
-			return (1);
-	}
-	return (0);
-}
-
 /*
  * A neuron has what it was made with; its profile's lines are those of now,
  * as they are for egressd.
@@ -216,7 +212,7 @@ egress_flags(const struct call *c)
 	if (n != NULL && n->state == NEURON_UP ? n->egress == NULL :
 	    p == NULL || !p->egress.on)
 		return (0);
-	if ((p != NULL && p->egress.on && allows(&p->egress)) ||
+	if ((p != NULL && p->egress.on && egress_allows(&p->egress)) ||
 	    (n != NULL && egress_granted(n)))
 		return (JUDGE_F_EGRESS | JUDGE_F_GRANTS);
 	return (JUDGE_F_GRANTS);

@@ -74,6 +74,8 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_clock \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
+	tests/unit/check_policyd_egress \
+	tests/unit/check_policyd_egress_grants \
 	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_idempotent \
 	tests/unit/check_policyd_keys \
@@ -148,6 +150,16 @@ tests_unit_check_policyd_deaths_SOURCES = \
 	tests/unit/check_policyd_deaths.c $(POLICYD_RIG)
 tests_unit_check_policyd_deaths_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_deaths_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_egress_SOURCES = \
+	tests/unit/check_policyd_egress.c tests/unit/policyd_rig_egress.h \
+	$(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_egress_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_egress_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_egress_grants_SOURCES = \
+	tests/unit/check_policyd_egress_grants.c \
+	tests/unit/policyd_rig_egress.h $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_egress_grants_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_egress_grants_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_hostile_SOURCES = \
 	tests/unit/check_policyd_hostile.c $(POLICYD_RIG)
 tests_unit_check_policyd_hostile_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
