@@ -55,9 +55,17 @@ egressd_egressd_LDADD = $(EGRESSD_LIBS)
 egressd_egressd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/check_egress_host tests/unit/check_egress_hosts
+check_PROGRAMS += tests/unit/check_egress_hello \
+	tests/unit/check_egress_host tests/unit/check_egress_hosts \
+	tests/unit/check_egress_http tests/unit/check_egress_wire
+tests_unit_check_egress_hello_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_hello_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_host_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_host_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_hosts_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_hosts_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+tests_unit_check_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_http_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+tests_unit_check_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_wire_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 endif
