@@ -6,7 +6,9 @@
  * Without policyd nothing is let through: what can't be told to it does not
  * happen.
  */
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <jansson.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,12 +354,28 @@ stop(void)
 	conf_free(&current);
 }
 
+/* What libraries would open later: c-ares its files, jansson /dev/urandom. */
+static int
+preload(void)
+{
+	size_t seed = 0;
+
+	while (seed == 0) {
+		if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+			log_warn("getrandom");
+			return (-1);
+		}
+	}
+	json_object_seed(seed);
+	return (resolve_preload());
+}
+
 static const struct proc_role role = {
 	.name = "egressd",
 	.channels = CH_EGRESS,
 	.syscalls = syscalls,
 	.nsyscalls = sizeof(syscalls) / sizeof(syscalls[0]),
-	.preload = resolve_preload,
+	.preload = preload,
 	.config = config,
 	.commit = commit,
 	.abort = forget,
