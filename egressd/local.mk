@@ -46,6 +46,7 @@ egressd_libegressd_a_SOURCES = \
 	egressd/resolve.c egressd/resolve.h \
 	egressd/run.c egressd/run.h egressd/run_int.h \
 	egressd/run_fetch.c \
+	egressd/sniff.c \
 	egressd/tunnel.c
 egressd_libegressd_a_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(CARES_CFLAGS)
