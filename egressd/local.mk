@@ -27,6 +27,10 @@ EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
 EGRESS_LIBS = egressd/libegress.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBIDN2_LIBS) $(OPENSSL_LIBS)
 
+check_PROGRAMS += tests/unit/egress_canonical
+tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
+
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_egress_fetch \
 	tests/unit/check_egress_hello \
