@@ -33,7 +33,7 @@ class Fetch(unittest.TestCase):
         try:
             cls.i = EgressInstance(
                 cls.net, {"web": WEB + '; allow host "other.example.org"'},
-                extra='profile "no" { mode native }\n')
+                without=("no",))
         except BaseException:
             cls.net.close()
             raise

@@ -24,8 +24,8 @@ class Grants(unittest.TestCase):
         cls.net.names({"lo.example.com": ["127.0.0.1"]})
         try:
             cls.i = EgressInstance(
-                cls.net, {"web": WEB, "empty": ""},
-                extra='self-approval yes\nprofile "no" { mode native }\n'
+                cls.net, {"web": WEB, "empty": ""}, without=("no",),
+                extra='self-approval yes\n'
                 'restart-window 1s\n')
         except BaseException:
             cls.net.close()
