@@ -484,7 +484,8 @@ out"""
         self.nothing_came()
         # what would have been reached: the control
         self.assertEqual(net.python(
-            "ask('GET /ok HTTP/1.0\\r\\n\\r\\n', to=('10.1.2.3', 80))")[
+            "ask('GET /ok HTTP/1.0\\r\\nConnection: close\\r\\n\\r\\n', "
+            "to=('10.1.2.3', 80))")[
                 "status"], 200)
 
     def test_050_every_forbidden_address(self):
