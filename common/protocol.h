@@ -462,8 +462,8 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 
 /*
  * EGRESS_RUN and EGRESS_GRANT: what.  EGRESS_GRANT alone may say NONE: what
- * was granted for that host and port is taken back, and what it let through
- * is closed.
+ * was granted to the session for that host and port, with these flags, is
+ * taken back, and what it let through is closed.
  */
 enum {
 	EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION,

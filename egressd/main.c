@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "conn.h"
 #include "log.h"
 #include "neuron.h"
 #include "proc.h"
@@ -251,7 +252,7 @@ on_kill(void *arg, struct imsg *m)
 	return (0);
 }
 
-/* It had been granted to an egressd that is no more. */
+/* It had been granted to an egressd that is no more, or is taken back. */
 static int
 on_grant(void *arg, struct imsg *m)
 {
@@ -268,7 +269,9 @@ on_grant(void *arg, struct imsg *m)
 	imsg_get_str(m, id, sizeof(id));
 	text[0] = '[';
 	imsg_get_str(m, text + 1, sizeof(text) - 2);
-	if (imsg_end(m) == -1)
+	if (imsg_end(m) == -1 || what < EGRESS_GRANT_ONCE ||
+	    what > EGRESS_GRANT_NONE ||
+	    (flags & ~(unsigned)EGRESS_F_WRITES) != 0)
 		return (-1);
 	if ((n = neuron_find(id)) == NULL)
 		return (0);
@@ -280,6 +283,11 @@ on_grant(void *arg, struct imsg *m)
 	} else if (host_read(text + 1, strlen(text + 1), &host, &why) !=
 	    REFUSE_NOT)
 		return (-1);
+	if (what == EGRESS_GRANT_NONE) {
+		grants_remove(n->grants, &host, (uint16_t)port, flags);
+		conns_judge_again(n);
+		return (0);
+	}
 	(void)grants_add(n->grants, &host, (uint16_t)port, what, flags,
 	    now_ms());
 	return (0);

@@ -89,14 +89,24 @@ host_ok(const char *host)
 	    "abcdefghijklmnopqrstuvwxyz0123456789-._:")] == '\0');
 }
 
+/* 1 if both let the same be reached, whoever allowed it. */
+static int
+same(const struct egress_grant *a, const struct egress_grant *b)
+{
+	return (a->port == b->port && a->what == b->what &&
+	    a->flags == b->flags && strcmp(a->host, b->host) == 0);
+}
+
+/* Of this approval; NULL: of any. */
 static struct egress_grant *
-find(const struct egress *e, const char *host, uint16_t port, unsigned what)
+find(const struct egress *e, const struct egress_grant *like,
+    const char *approval)
 {
 	struct egress_grant *g;
 
 	TAILQ_FOREACH(g, &e->grants, entry) {
-		if (g->port == port && g->what == what &&
-		    strcmp(g->host, host) == 0)
+		if (same(g, like) && (approval == NULL ||
+		    strcmp(g->approval, approval) == 0))
 			return (g);
 	}
 	return (NULL);
@@ -108,7 +118,7 @@ add(struct egress *e, const struct egress_grant *from)
 	struct egress_grant *g;
 
 	sweep(e);
-	if ((g = find(e, from->host, from->port, from->what)) != NULL)
+	if ((g = find(e, from, from->approval)) != NULL)
 		drop(e, g);
 	else if (e->ngrants == GRANTS_MAX)
 		drop(e, TAILQ_FIRST(&e->grants));
@@ -168,21 +178,38 @@ egress_on_granted(void *arg, struct imsg *m)
 int
 egress_on_spent(void *arg, struct imsg *m)
 {
-	char id[ID_SIZE], host[EGRESS_NAME_MAX + 1];
-	struct egress_grant *g;
+	struct egress_grant like = { .what = EGRESS_GRANT_ONCE }, *g;
 	struct neuron *n;
-	uint16_t port;
+	char id[ID_SIZE];
 
 	(void)arg;
 	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, host, sizeof(host));
-	port = imsg_get_u16(m);
+	imsg_get_str(m, like.host, sizeof(like.host));
+	like.port = imsg_get_u16(m);
 	if (imsg_end(m) == -1)
 		return (-1);
-	if ((n = neuron_find(id)) != NULL && n->egress != NULL &&
-	    (g = find(n->egress, host, port, EGRESS_GRANT_ONCE)) != NULL)
+	if ((n = neuron_find(id)) == NULL || n->egress == NULL)
+		return (0);
+	/* of two for once, which one is not said: any is as good */
+	if ((g = find(n->egress, &like, NULL)) == NULL) {
+		like.flags = EGRESS_F_WRITES;
+		g = find(n->egress, &like, NULL);
+	}
+	if (g != NULL)
 		drop(n->egress, g);
 	return (0);
+}
+
+/* What another approval gives as well stays. */
+static void
+take_back(struct neuron *n, struct egress_grant *g)
+{
+	struct egress_grant was = *g;
+
+	drop(n->egress, g);
+	if (find(n->egress, &was, NULL) == NULL && egress_has(n) &&
+	    !WITHOUT(egress_revoke))
+		tell(n, &was, EGRESS_GRANT_NONE);
 }
 
 void
@@ -195,11 +222,8 @@ egress_revoked(const char *approval)
 		if (n->egress == NULL)
 			continue;
 		TAILQ_FOREACH_SAFE(g, &n->egress->grants, entry, next) {
-			if (strcmp(g->approval, approval) != 0)
-				continue;
-			if (egress_has(n) && !WITHOUT(egress_revoke))
-				tell(n, g, EGRESS_GRANT_NONE);
-			drop(n->egress, g);
+			if (strcmp(g->approval, approval) == 0)
+				take_back(n, g);
 		}
 	}
 }

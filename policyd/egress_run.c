@@ -276,7 +276,7 @@ egress_on_ended(void *arg, struct imsg *m)
 	/* neurond's calls are not egressd's to end */
 	if (c->out == NULL || c->out->sent == 0)
 		return (-1);
-	ended(c, cause, code, us, detail);
+	ended(c, cause, cause == END_EXITED ? code : -1, us, detail);
 	return (0);
 }
 

@@ -200,6 +200,7 @@ if FUZZERS
 POLICYD_FUZZ = tests/fuzz/fuzz_policyd.c tests/fuzz/fuzz_policyd.h
 noinst_PROGRAMS += \
 	tests/fuzz/fuzz_policyd_agent \
+	tests/fuzz/fuzz_policyd_egress \
 	tests/fuzz/fuzz_policyd_judge \
 	tests/fuzz/fuzz_policyd_launch \
 	tests/fuzz/fuzz_policyd_operator
@@ -208,6 +209,11 @@ tests_fuzz_fuzz_policyd_agent_SOURCES = tests/fuzz/fuzz_policyd_agent.c \
 tests_fuzz_fuzz_policyd_agent_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
 tests_fuzz_fuzz_policyd_agent_LDADD = $(POLICYD_LIBS)
 tests_fuzz_fuzz_policyd_agent_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policyd_egress_SOURCES = tests/fuzz/fuzz_policyd_egress.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_egress_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_egress_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_egress_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_policyd_judge_SOURCES = tests/fuzz/fuzz_policyd_judge.c \
 	$(POLICYD_FUZZ)
 tests_fuzz_fuzz_policyd_judge_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
@@ -225,5 +231,6 @@ tests_fuzz_fuzz_policyd_operator_LDADD = $(POLICYD_LIBS)
 tests_fuzz_fuzz_policyd_operator_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
-EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_judge \
+EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_egress \
+	tests/fuzz/corpus/policyd_judge \
 	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator

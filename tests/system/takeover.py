@@ -10,7 +10,7 @@ import signal
 import tempfile
 import time
 
-from harness import BUILD, CONFIG, Instance, wait_for
+from harness import BUILD, CONFIG, HELPERS, NAMES, Instance, wait_for
 
 PROGRAMS = {"apid": "apid", "apid-operator": "apid", "judged": "judged",
             "policyd": "policyd", "egressd": "egressd",
@@ -94,7 +94,8 @@ class Takeover(Instance):
             p = self.processes()
         except Exception:
             return None
-        if all(q["state"] == "up" for q in p.values()) and len(p) == 7:
+        if all(q["state"] == "up" for q in p.values()) and \
+                len(p) == len(NAMES + HELPERS):
             return p
         return None
 
