@@ -22,6 +22,7 @@
 #define ACCEPT_MAX	16	/* at a time */
 #define SPARE		8	/* over the limit: accepted to be told */
 #define LINGER_MS	2000	/* for a client to take its answer */
+#define THROWN_MAX	(1024 * 1024)	/* bytes that it may send meanwhile */
 #define PAUSE_MS	100
 #define FULL_MS		1000	/* no fds, or no connections left */
 #define FDS_OWN		256	/* of the process, beyond connections */
@@ -249,6 +250,8 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (c->deaf) {
 		n = recv(fd, thrown, sizeof(thrown), 0);
+		if (n > 0 && (c->thrown += (size_t)n) > THROWN_MAX)
+			n = 0;
 		if (n == 0 || (n == -1 && errno != EAGAIN && errno != EINTR))
 			conn_end(c, EGRESS_END_CLOSED);
 		return;

@@ -36,6 +36,7 @@ struct conn {
 	int		 once;		/* by a grant that is used up */
 	int		 closing;	/* an answer goes out, then it ends */
 	int		 deaf;		/* what comes is thrown away */
+	size_t		 thrown;	/* bytes of it */
 	uint64_t	 began;		/* ms */
 	uint64_t	 let;		/* ms: when it was let through */
 	struct event	 ev;		/* the client: reading */

@@ -18,16 +18,12 @@
 #include <stdint.h>
 
 #include "host.h"
+#include "tls.h"
 
 #define FETCH_REDIRECTS_MAX	10
-#define FETCH_URL_MAX		8192	/* bytes, without a NUL */
 #define FETCH_ARGUMENTS_MAX	65536	/* bytes of the arguments' JSON */
-
-/* What TLS trusts: the host's CA certificates. */
-struct fetch_trust;
-/* PEM, any number of certificates; NULL when there is none in it. */
-struct fetch_trust *fetch_trust_new(const void *pem, size_t size);
-void	fetch_trust_free(struct fetch_trust *);
+/* Bytes of the result: the rest of a pipe's 64 KiB is left. */
+#define FETCH_RESULT_MAX	61440
 
 struct fetch;
 
@@ -35,9 +31,10 @@ enum fetch_state { FETCH_DIAL, FETCH_TALK, FETCH_DONE, FETCH_FAILED };
 
 /*
  * Arguments {url, method, headers, max_bytes} as JSON; at most max_bytes of
- * the body go to sink, never more than most.  Always gives a fetch (its state
- * may be FETCH_FAILED), or NULL when memory is out.  trust must outlive it and
- * may be NULL: https then fails.
+ * the body go to sink, never more than most: it gets them as they come, also
+ * of a fetch that fails later.  Always gives a fetch (its state may be
+ * FETCH_FAILED), or NULL when memory is out.  trust must outlive it and may be
+ * NULL: https then fails.
  */
 typedef void fetch_sink(void *arg, const uint8_t *, size_t);
 struct fetch *fetch_new(const char *arguments, size_t size, uint64_t most,
@@ -50,6 +47,7 @@ uint16_t fetch_port(const struct fetch *);
 int	fetch_is_tls(const struct fetch *);
 const char *fetch_method(const struct fetch *);
 
+/* FETCH_DIAL again, after a redirect: the connection before is to be closed. */
 void	fetch_dialled(struct fetch *);
 /* The hop is not to be: refused, or failed.  detail as of refusal_answer(). */
 void	fetch_refuse(struct fetch *, enum refusal, const char *detail,
@@ -62,8 +60,11 @@ void	fetch_eof(struct fetch *);
 
 /*
  * The tool's result as JSON: {status, url, headers, redirects, bytes,
- * truncated}, or {"error": {"code", "message", ...}}.  Fresh memory, or NULL
- * when memory is out.  *failed is 1 with an error.
+ * truncated}, or {"error": {"code", "message", "host", "port", "rule", "next"},
+ * url, redirects, bytes}, the code a word of refusal.h; at most
+ * FETCH_RESULT_MAX bytes: headers, then redirects are left out of one that
+ * would be larger.  Fresh memory, or NULL when memory is out.  *failed is 1
+ * with an error.
  */
 char	*fetch_result(const struct fetch *, int *failed);
 

@@ -6,7 +6,8 @@ egressd_libegress_a_SOURCES = \
 	egressd/address.c egressd/address.h \
 	egressd/body.c \
 	egressd/dns.c egressd/dns.h \
-	egressd/fetch.h \
+	egressd/fetch.c egressd/fetch.h egressd/fetch_int.h \
+	egressd/fetch_arguments.c egressd/fetch_result.c \
 	egressd/head.c egressd/head.h \
 	egressd/hello.c egressd/hello.h \
 	egressd/host.c egressd/host.h \
@@ -16,7 +17,9 @@ egressd_libegress_a_SOURCES = \
 	egressd/request.c egressd/request.h \
 	egressd/resolvconf.c egressd/resolvconf.h \
 	egressd/response.c egressd/response.h \
-	egressd/socks.c egressd/socks.h
+	egressd/socks.c egressd/socks.h \
+	egressd/tls.c egressd/tls.h \
+	egressd/url.c egressd/url.h
 egressd_libegress_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) \
 	$(LIBIDN2_CFLAGS) $(OPENSSL_CFLAGS)
 EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
@@ -55,9 +58,12 @@ egressd_egressd_LDADD = $(EGRESSD_LIBS)
 egressd_egressd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/check_egress_hello \
+check_PROGRAMS += tests/unit/check_egress_fetch \
+	tests/unit/check_egress_hello \
 	tests/unit/check_egress_host tests/unit/check_egress_hosts \
 	tests/unit/check_egress_http tests/unit/check_egress_wire
+tests_unit_check_egress_fetch_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_fetch_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_hello_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_hello_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_host_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)

@@ -41,6 +41,8 @@ ROW(FRAMING,	"framing", 400, 1, 1,					\
     "where the request ends can be understood in two ways")		\
 ROW(SCHEME,	"scheme", 400, 1, 1,					\
     "only http goes through a request with a whole URL")		\
+ROW(BAD_URL,	"bad_url", 400, 1, 1, "this is no URL of http or https")	\
+ROW(BAD_ARGUMENT, "bad_argument", 400, 1, 1, "an argument can't be used") \
 ROW(TOO_LARGE,	"too_large", 431, 1, 1, "the request's head is too large") \
 ROW(CONNECTIONS, "connections", 429, 1, 1,				\
     "the neuron has as many connections as it may")			\
@@ -53,6 +55,7 @@ ROW(REFUSED,	"connection_refused", 502, 5, 0,			\
     "the host refuses the connection")					\
 ROW(TIMEOUT,	"timeout", 504, 6, 0, "the host does not answer in time") \
 ROW(UPSTREAM,	"bad_response", 502, 1, 0, "the host's answer is malformed") \
+ROW(REDIRECTS,	"redirects", 502, 1, 0, "the host redirects too often")	\
 ROW(TLS,	"tls", 502, 1, 0, "TLS with the host failed")		\
 ROW(INTERNAL,	"internal", 500, 1, 0, "egressd failed")
 

@@ -445,7 +445,8 @@ def command(c):
             state["connections"] = []
             state["queries"] = []
         elif c["do"] == "count":
-            return {"open": sum(r["open"] for r in state["connections"])}
+            return {"open": sum(r["open"] for r in state["connections"]),
+                    "all": len(state["connections"])}
     return {}
 
 
