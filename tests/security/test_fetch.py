@@ -137,7 +137,7 @@ class Fetch(unittest.TestCase):
         for url in ("ftp://ok.example.com/ok", "file:///etc/passwd",
                     "gopher://ok.example.com/", "ok.example.com/ok", "",
                     "http://", "http:///ok", "http://ok.example.com:0/",
-                    "http://ok.example.com:99999/", "http://ok.example.com/ ",
+                    "http://ok.example.com:99999/", "http://ok.example.com /",
                     "http://ok.example.com/\r\nX: y"):
             with self.subTest(url=url):
                 r = self.fetch(url)

@@ -184,7 +184,8 @@ def page_slow(sock, request, rest):
 def page_stall(sock, request, rest):
     """A part of a body, and then nothing."""
     sock.sendall(head("200 OK", 1000000) + b"begun\n")
-    time.sleep(float(rest))
+    sock.settimeout(float(rest))
+    sock.recv(1)
     raise Closed
 
 
