@@ -7,6 +7,7 @@
 #include "codec.h"
 #include "protocol.h"
 #include "slice.h"
+#include "without.h"
 
 void
 egress_free(struct cf_egress *e)
@@ -40,8 +41,9 @@ egress_listeners(const struct cf_egress *e)
 {
 	if (!e->on)
 		return (0);
-	return (LISTENER_PROXY | (e->transparent ? LISTENER_TLS |
-	    LISTENER_PLAIN | LISTENER_DNS : 0));
+	if (!e->transparent || WITHOUT(egress_transparent))
+		return (LISTENER_PROXY);
+	return (LISTENERS_ALL);
 }
 
 /* ---- encoding ---- */

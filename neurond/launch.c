@@ -14,6 +14,7 @@
 #include "proc.h"
 #include "settings.h"
 #include "signals.h"
+#include "without.h"
 
 static struct channel *channel;
 
@@ -139,7 +140,8 @@ on_listeners_again(void *arg, struct imsg *m)
 	(void)arg;
 	if (imsg_end(m) == -1)
 		return (-1);
-	neurons_tell_listeners();
+	if (!WITHOUT(listeners_again))
+		neurons_tell_listeners();
 	return (0);
 }
 

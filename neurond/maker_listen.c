@@ -15,7 +15,6 @@
 #include "slice.h"
 #include "fault.h"
 #include "maker.h"
-#include "without.h"
 
 #define BACKLOG	512
 
@@ -69,7 +68,7 @@ maker_listen(uint32_t slot, uint32_t generation, unsigned which, int net_ns)
 	int fds[NROWS], n = 0, k;
 	size_t i;
 
-	if (!WITHOUT(net_ns) && setns(net_ns, CLONE_NEWNET) == -1)
+	if (setns(net_ns, CLONE_NEWNET) == -1)
 		goto fail;
 	FAULT("worker.listen-joined");
 	for (i = 0; i < NROWS; i++) {
