@@ -198,7 +198,8 @@ take_request(struct conn *c, const struct request *r, size_t used)
 	h->up = h->down = 0;
 	h->req_framing = r->framing;
 	body_start(&h->req, r->framing, r->length, 0);
-	h->req_done = r->framing == FRAME_NONE;
+	h->req_done = r->framing == FRAME_NONE ||
+	    (r->framing == FRAME_LENGTH && r->length == 0);
 	h->res_head = h->res_done = 0;
 	h->scanned_up = 0;
 	buf_free(&h->head);
