@@ -2,6 +2,9 @@
  * The real policyd between a neurond and an egressd that are played here:
  * listeners, calls, denials, records, and what egressd carries out.
  */
+#include <sys/wait.h>
+#include <signal.h>
+
 #include "policyd_rig_egress.h"
 
 /* ---- listeners ---- */
@@ -139,6 +142,15 @@ END_TEST
 
 /* ---- denials ---- */
 
+/* While it is held, what is sent last is not what is seen last. */
+static void
+hold(int on)
+{
+	ck_assert_int_eq(kill(rig.pid, on ? SIGSTOP : SIGCONT), 0);
+	if (on)
+		ck_assert_int_eq(waitpid(rig.pid, NULL, WUNTRACED), rig.pid);
+}
+
 /* What egressd said before a program ended is in the program's call. */
 START_TEST(denied_in_time)
 {
@@ -154,11 +166,16 @@ START_TEST(denied_in_time)
 	want_call(1, 0, &other);
 	for (i = 0; i < 50; i++) {
 		launched(handle, session, &c);
+		hold(1);
+		if (i % 2 != 0)
+			rig_ended(&rig, &c, END_EXITED, 22, 0, "");
 		send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT,
 		    1);
 		send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT,
 		    4);
-		rig_ended(&rig, &c, END_EXITED, 22, 0, "");
+		if (i % 2 == 0)
+			rig_ended(&rig, &c, END_EXITED, 22, 0, "");
+		hold(0);
 		json = rig_finished(&rig, &c);
 		list = json_object_get(json, "denials");
 		ck_assert_uint_eq(json_array_size(list), 1);
