@@ -215,8 +215,11 @@ refuse_tls(struct conn *c, enum refusal why)
 {
 	uint8_t alert[HELLO_ALERT_SIZE];
 
-	hello_alert(why, alert);
-	(void)buf_add(&c->out, alert, sizeof(alert));
+	/* What is no TLS would not know what it is told. */
+	if (why != REFUSE_NOT_TLS) {
+		hello_alert(why, alert);
+		(void)buf_add(&c->out, alert, sizeof(alert));
+	}
 	conn_finish(c);
 }
 

@@ -349,7 +349,7 @@ stop(void)
 		(void)channel_flush_wait(policyd, STOP_FLUSH);
 	channel_gone();
 	resolve_stop();
-	run_trust(NULL, 0);
+	run_trust_free();
 	conf_free(&coming);
 	conf_free(&current);
 }

@@ -23,7 +23,8 @@ void	run_kill(const char *call, unsigned cause);
 /* Ends all of the neuron's. */
 void	runs_close(struct neuron *);
 
-/* The CA certificates that fetch trusts; takes the bytes of a PEM file. */
+/* The CA certificates that fetch trusts: a PEM file's bytes, NULL for none. */
 void	run_trust(const char *pem, size_t size);
+void	run_trust_free(void);
 
 #endif

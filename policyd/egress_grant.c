@@ -166,12 +166,15 @@ egress_on_granted(void *arg, struct imsg *m)
 		return (-1);
 	if ((n = neuron_find(id)) == NULL || n->egress == NULL)
 		return (0);	/* it has gone meanwhile */
-	if ((c = egress_asker(n, g.what)) == NULL || c->approved[0] == '\0')
-		return (WITHOUT(egress_granted) ? 0 : -1);
+	c = egress_asker(n, g.what);
+	if ((c == NULL || c->approved[0] == '\0') && !WITHOUT(egress_granted))
+		return (-1);
 	g.until = now_us() + EGRESS_ONCE_US;
-	strlcpy(g.approval, c->approved, sizeof(g.approval));
+	if (c != NULL)
+		strlcpy(g.approval, c->approved, sizeof(g.approval));
 	add(n->egress, &g);
-	record(c, &g);
+	if (c != NULL)
+		record(c, &g);
 	return (0);
 }
 

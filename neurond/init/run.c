@@ -78,6 +78,7 @@ static const char *const proxied[] = {
 	"http_proxy=" PROXY, "HTTP_PROXY=" PROXY, "https_proxy=" PROXY,
 	"HTTPS_PROXY=" PROXY, "all_proxy=" PROXY, "ALL_PROXY=" PROXY,
 	"no_proxy=" DIRECT, "NO_PROXY=" DIRECT, "NODE_USE_ENV_PROXY=1",
+	"NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt",
 	"JAVA_TOOL_OPTIONS=" JAVA("http") " " JAVA("https")
 	    " -Dhttp.nonProxyHosts=localhost|127.0.0.1|[::1]"
 };

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from harness import BUILD, Instance, Workspace, wait_for
 from upstream import RESOLVER
@@ -116,6 +117,15 @@ class Net:
         self.tell(do="zone", names=zone)
 
     def forget(self):
+        """What came so far; all that is under way comes first."""
+        end = time.monotonic() + 5
+        last = None
+        while time.monotonic() < end:
+            now = self.tell(do="count")
+            if now == last and now["open"] == 0:
+                break
+            last = now
+            time.sleep(0.02)
         self.tell(do="forget")
 
     def connections(self, **match):
@@ -180,16 +190,19 @@ def wrapped(where, code):
 
 class EgressInstance(Instance):
     """Runs in a Net; profiles are {name: what is in "egress { }"}, the first
-    one the principal's own."""
+    one the principal's own; those of without have no such block."""
 
-    def __init__(self, net, profiles, extra="", limits=None, **more):
+    def __init__(self, net, profiles, extra="", limits=None, without=(),
+                 **more):
         self.net = net
-        text = CONFIG % "; ".join('profile "%s"' % p for p in profiles)
+        text = CONFIG % "; ".join('profile "%s"' % p
+                                  for p in [*profiles, *without])
         limits = limits or {}
         for name, rules in profiles.items():
             text += 'profile "%s" { mode native; %s egress { %s } }\n' % (
                 name, limits.get(name, ""), rules)
-        self.profile = next(iter(profiles))
+        for name in without:
+            text += 'profile "%s" { mode native }\n' % name
         super().__init__(config=text, extra=extra, **more)
 
     def start(self, args=(), prefix=(), **more):

@@ -306,7 +306,8 @@ def dns(name, kind=1, to=("127.0.0.1", 53), seconds=3):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.settimeout(seconds)
         try:
-            s.sendto(query, to)
+            s.connect(to)
+            s.send(query)
             out = s.recv(4096)
         except OSError as e:
             return {"error": word(e)}

@@ -190,7 +190,8 @@ class Clients(unittest.TestCase):
                 self.net.forget()
                 r = self.run_client(name, HOST, unset)
                 self.assertEqual((r["state"], r["exit_code"]),
-                                 ("completed", 0), (how, r))
+                                 ("completed", 0),
+                                 (r["stdout"], r["stderr"], r["denials"]))
                 self.assertIn(prints.replace("HOST", HOST), r["stdout"], how)
                 self.assertEqual(r["denials"], [])
                 self.assertTrue(self.net.connections())

@@ -184,7 +184,8 @@ def page_slow(sock, request, rest):
 def page_stall(sock, request, rest):
     """A part of a body, and then nothing."""
     sock.sendall(head("200 OK", 1000000) + b"begun\n")
-    time.sleep(float(rest))
+    sock.settimeout(float(rest))
+    sock.recv(1)
     raise Closed
 
 
@@ -445,7 +446,8 @@ def command(c):
             state["connections"] = []
             state["queries"] = []
         elif c["do"] == "count":
-            return {"open": sum(r["open"] for r in state["connections"])}
+            return {"open": sum(r["open"] for r in state["connections"]),
+                    "all": len(state["connections"])}
     return {}
 
 
