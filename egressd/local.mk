@@ -46,6 +46,7 @@ egressd_libegressd_a_SOURCES = \
 	egressd/resolve.c egressd/resolve.h \
 	egressd/run.c egressd/run.h egressd/run_int.h \
 	egressd/run_fetch.c \
+	egressd/sniff.c \
 	egressd/tunnel.c
 egressd_libegressd_a_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(CARES_CFLAGS)
@@ -56,6 +57,10 @@ egressd_egressd_SOURCES = egressd/main.c
 egressd_egressd_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS)
 egressd_egressd_LDADD = $(EGRESSD_LIBS)
 egressd_egressd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
+check_PROGRAMS += tests/unit/egress_canonical
+tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_egress_fetch \
@@ -74,4 +79,28 @@ tests_unit_check_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_http_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_wire_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+endif
+
+EXTRA_DIST += tests/fuzz/corpus/egress_fetch tests/fuzz/corpus/egress_hello \
+	tests/fuzz/corpus/egress_host tests/fuzz/corpus/egress_http \
+	tests/fuzz/corpus/egress_wire
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_egress_fetch \
+	tests/fuzz/fuzz_egress_hello tests/fuzz/fuzz_egress_host \
+	tests/fuzz/fuzz_egress_http tests/fuzz/fuzz_egress_wire
+tests_fuzz_fuzz_egress_fetch_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_fetch_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_fetch_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_hello_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_hello_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_hello_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_host_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_host_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_host_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_http_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_wire_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_wire_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif

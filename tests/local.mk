@@ -77,6 +77,7 @@ endif
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c
 EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/judge \
+	tests/bench/egress \
 	tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from

@@ -63,7 +63,7 @@ o="-qq -o Acquire::Retries=0 -o Dir::State=$PWD/l -o Dir::Cache=$PWD/c
 -o APT::Architecture=all"
 apt-get $o update && apt-get $o download thing && ls *.deb
 """, "thing_1.2.3_all.deb"),
-    "java": ("java", """cat >T.java <<'E'
+    "java": ("javac", """cat >T.java <<'E'
 public class T { public static void main(String[] a) throws Exception {
     System.out.write(new java.net.URL("http://HOST/ok").openStream()
         .readAllBytes()); System.out.flush(); } }

@@ -142,10 +142,27 @@ def blocks(sock, n):
         n -= len(block)
 
 
+def pace(sock, rate):
+    max_pacing_rate = 47
+    sock.setsockopt(socket.SOL_SOCKET, max_pacing_rate, struct.pack(
+        "=I" if rate < 1 << 32 else "=Q", rate))
+
+
 def page_big(sock, request, rest):
     sock.sendall(head("200 OK", int(rest)))
     if request["method"] != "HEAD":
         blocks(sock, int(rest))
+
+
+def page_paced(sock, request, rest):
+    """At the pace of a gigabit a second, as a link has it."""
+    pace(sock, 125000000)
+    page_big(sock, request, rest)
+
+
+def page_paced10(sock, request, rest):
+    pace(sock, 1250000000)
+    page_big(sock, request, rest)
 
 
 def page_chunked(sock, request, rest):
@@ -214,7 +231,8 @@ def page_secret(sock, request, rest):
     sock.sendall(head("200 OK", len(body)) + body)
 
 
-PAGES = {"big": page_big, "chunked": page_chunked, "to": page_to,
+PAGES = {"big": page_big, "paced": page_paced, "paced10": page_paced10,
+         "chunked": page_chunked, "to": page_to,
          "loop": page_loop, "status": page_status, "echo": page_echo,
          "slow": page_slow, "stall": page_stall, "close": page_close,
          "extra": page_extra, "twice": page_twice, "headers": page_headers,
