@@ -96,6 +96,21 @@ grants_add(struct grants *all, const struct host *host, uint16_t port,
 	return (0);
 }
 
+void
+grants_remove(struct grants *all, const struct host *host, uint16_t port,
+    unsigned flags)
+{
+	const struct grant *g;
+	size_t i;
+
+	for (i = all->n; i > 0; i--) {
+		g = &all->v[i - 1];
+		if (g->port == port && g->what == EGRESS_GRANT_SESSION &&
+		    g->flags == flags && strcmp(g->name, host->name) == 0)
+			forget(all, i - 1);
+	}
+}
+
 int
 grants_use(struct grants *all, const struct grant *g)
 {

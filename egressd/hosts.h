@@ -36,6 +36,9 @@ void	grants_free(struct grants *);	/* NULL is fine */
  */
 int	grants_add(struct grants *, const struct host *, uint16_t port,
 	    unsigned what, unsigned flags, uint64_t now);
+/* Takes one back that was for the session; there may be none. */
+void	grants_remove(struct grants *, const struct host *, uint16_t port,
+	    unsigned flags);
 /*
  * Uses up the grant that a verdict stands on.  Returns 1 if it was one for
  * once and is gone now (EGRESS_SPENT), else 0.

@@ -31,6 +31,37 @@ check_PROGRAMS += tests/unit/egress_canonical
 tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
 tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
 
+# The process: what has sockets, all but main().
+noinst_LIBRARIES += egressd/libegressd.a
+egressd_libegressd_a_SOURCES = \
+	egressd/buf.c egressd/buf.h \
+	egressd/cache.c egressd/cache.h \
+	egressd/clock.h \
+	egressd/conn.c egressd/conn.h egressd/conn_int.h \
+	egressd/dial.c egressd/dial.h \
+	egressd/dnsd.c egressd/dnsd.h \
+	egressd/exchange.c \
+	egressd/front.c \
+	egressd/http.c egressd/http.h \
+	egressd/neuron.c egressd/neuron.h \
+	egressd/reach.c egressd/reach.h \
+	egressd/relay.c egressd/relay.h \
+	egressd/report.c egressd/report.h \
+	egressd/resolve.c egressd/resolve.h \
+	egressd/run.c egressd/run.h egressd/run_int.h \
+	egressd/run_fetch.c \
+	egressd/sniff.c \
+	egressd/tunnel.c
+egressd_libegressd_a_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+	$(CARES_CFLAGS)
+EGRESSD_LIBS = egressd/libegressd.a $(EGRESS_LIBS) $(CARES_LIBS)
+
+myelinlib_PROGRAMS += egressd/egressd
+egressd_egressd_SOURCES = egressd/main.c
+egressd_egressd_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS)
+egressd_egressd_LDADD = $(EGRESSD_LIBS)
+egressd_egressd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_egress_fetch \
 	tests/unit/check_egress_hello \

@@ -148,6 +148,14 @@ settings_profile(const struct slice *s, const char *name)
 }
 
 unsigned
+settings_listeners(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile == NULL ? 0 : egress_listeners(&profile->egress));
+}
+
+unsigned
 settings_slots(void)
 {
 	return ((unsigned)slots);

@@ -252,6 +252,38 @@ START_TEST(grants_for_once)
 }
 END_TEST
 
+/* What was for the session, and with these flags alone. */
+START_TEST(grants_taken_back)
+{
+	struct grants *g = grants_new();
+	struct host_verdict v;
+	struct host h;
+	const char *why;
+
+	ck_assert_ptr_nonnull(g);
+	ck_assert_int_eq(host_read("one.net", 7, &h, &why), REFUSE_NOT);
+	grants_remove(g, &h, 443, 0);
+	grant(g, "one.net", 443, EGRESS_GRANT_SESSION, 0, 1);
+	grant(g, "one.net", 443, EGRESS_GRANT_SESSION, EGRESS_F_WRITES, 1);
+	grant(g, "one.net", 443, EGRESS_GRANT_ONCE, 0, 1);
+	grant(g, "two.net", 443, EGRESS_GRANT_SESSION, 0, 1);
+	grants_remove(g, &h, 80, 0);
+	ck_assert_uint_eq(grants_count(g, 1), 4);
+	grants_remove(g, &h, 443, 0);
+	ck_assert_uint_eq(grants_count(g, 1), 3);
+	grants_remove(g, &h, 443, EGRESS_F_WRITES);
+	ck_assert_uint_eq(grants_count(g, 1), 2);
+	ck_assert_int_eq(judge(&egress, g, "one.net", 443, NULL, 1, &v),
+	    REFUSE_NOT);
+	ck_assert_int_eq(grants_use(g, v.grant), 1);
+	ck_assert_int_eq(judge(&egress, g, "one.net", 443, NULL, 1, &v),
+	    REFUSE_NOT_LISTED);
+	ck_assert_int_eq(judge(&egress, g, "two.net", 443, NULL, 1, &v),
+	    REFUSE_NOT);
+	grants_free(g);
+}
+END_TEST
+
 START_TEST(grants_have_a_bound)
 {
 	struct grants *g = grants_new();
@@ -372,6 +404,7 @@ main(void)
 	tcase_add_test(tc, a_call_that_may_write);
 	tcase_add_test(tc, grants_allow);
 	tcase_add_test(tc, grants_for_once);
+	tcase_add_test(tc, grants_taken_back);
 	tcase_add_test(tc, grants_have_a_bound);
 	tcase_add_test(tc, names_for_a_resolver);
 	tcase_add_test(tc, refusals_are_told);

@@ -212,7 +212,7 @@ class Package(unittest.TestCase):
 
     def test_11_a_dead_process_comes_back(self):
         main = show("MainPID")
-        for name in ("policyd", "neurond", "judged", "apid"):
+        for name in ("policyd", "neurond", "judged", "egressd", "apid"):
             pid = [p for p, (n, _) in processes().items() if n == name][0]
             os.kill(pid, signal.SIGKILL)
             self.assertTrue(wait_for(answers, 30), "%s\n%s" % (
