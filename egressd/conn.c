@@ -55,6 +55,7 @@ conn_passes(struct conn *c, const struct host_verdict *v)
 	free(c->rule);
 	c->rule = strdup(v->rule);
 	c->once = strcmp(v->rule, "grant") == 0;
+	c->flags = v->flags;
 	c->let = now_ms();
 	c->passed = 1;
 }
@@ -90,6 +91,7 @@ conn_end(struct conn *c, enum egress_end end)
 	event_del(&c->ev);
 	event_del(&c->out_ev);
 	event_del(&c->timer);
+	event_del(&c->up_ev);
 	close(c->client);
 	if (c->up != -1)
 		close(c->up);
@@ -156,6 +158,7 @@ conn_finish(struct conn *c)
 	c->reach = NULL;
 	http_free(c->http);
 	c->http = NULL;
+	event_del(&c->up_ev);
 	if (c->up != -1)
 		close(c->up);
 	c->up = -1;
@@ -307,6 +310,8 @@ conn_new(struct neuron *n, unsigned which, int fd)
 	    on_readable, c);
 	event_assign(&c->out_ev, proc_base(), fd, EV_WRITE, on_writable, c);
 	evtimer_assign(&c->timer, proc_base(), on_timer, c);
+	/* Assigned, so that it can be deleted. */
+	evtimer_assign(&c->up_ev, proc_base(), on_timer, c);
 	conn_timer(c, HEAD_MS);
 	TAILQ_INSERT_TAIL(&n->conns, c, entry);
 	n->nconns++;

@@ -1,7 +1,7 @@
 /*
  * A connection, to the files that carry it on: conn.c (its life), front.c
- * (what the client says first), tunnel.c (CONNECT, SOCKS5, TLS), http.c (plain
- * HTTP).
+ * (what the client says first), tunnel.c (CONNECT, SOCKS5, TLS), sniff.c (other
+ * ports), http.c (plain HTTP).
  *
  * Whoever calls conn_end() or conn_refuse() returns at once: the connection is
  * gone, or on its way.  So does whoever calls a function that may.
@@ -42,6 +42,8 @@ struct conn {
 	struct event	 ev;		/* the client: reading */
 	struct event	 out_ev;	/* the client: writing */
 	struct event	 timer;
+	struct event	 up_ev;		/* the host speaks first (sniff.c) */
+	unsigned	 flags;		/* HOST_F_* of the verdict */
 	/* What came from the client, to be read by who is told of it. */
 	void		(*readable)(struct conn *);
 	void		(*flushed)(struct conn *);	/* out is empty */
@@ -90,9 +92,20 @@ void	tunnel_want(struct conn *);
 /* A connection to the transparent port 443. */
 void	tunnel_tls(struct conn *);
 
+/* The host is reached, and what comes goes on. */
+void	tunnel_relay(struct conn *);
+/* The host is reached, and TLS has yet to name it. */
+void	tunnel_await_hello(struct conn *);
+
+/* ---- sniff.c ---- */
+
+/* The host is reached, and what is spoken there has yet to be seen. */
+void	sniff_start(struct conn *);
+
 /* ---- http.c ---- */
 
-/* Plain requests from now on, the first in c->in as far as it has come. */
+/* Plain requests from now on, the first in c->in as far as it has come.  If
+ * c->up is there, it leads to c->host. */
 void	http_start(struct conn *, enum request_place);
 void	http_free(struct http *);
 /* The rules have changed: 1 if what is under way may not go on. */

@@ -316,7 +316,12 @@ http_start(struct conn *c, enum request_place place)
 	h->moved = now_ms();
 	h->waiter.wake = on_wake;
 	h->waiter.arg = c;
-	up_ready(c, -1);
+	up_ready(c, c->up);
+	if (c->up != -1) {
+		h->up_host = c->host;
+		h->up_port = c->port;
+		h->up_flags = c->flags;
+	}
 	c->readable = on_client;
 	c->late = http_late;
 	conn_timer(c, HEAD_MS);

@@ -27,6 +27,10 @@ EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
 EGRESS_LIBS = egressd/libegress.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBIDN2_LIBS) $(OPENSSL_LIBS)
 
+check_PROGRAMS += tests/unit/egress_canonical
+tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
+
 # The process: what has sockets, all but main().
 noinst_LIBRARIES += egressd/libegressd.a
 egressd_libegressd_a_SOURCES = \
@@ -46,6 +50,7 @@ egressd_libegressd_a_SOURCES = \
 	egressd/resolve.c egressd/resolve.h \
 	egressd/run.c egressd/run.h egressd/run_int.h \
 	egressd/run_fetch.c \
+	egressd/sniff.c \
 	egressd/tunnel.c
 egressd_libegressd_a_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(CARES_CFLAGS)
@@ -74,4 +79,28 @@ tests_unit_check_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_http_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_wire_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+endif
+
+EXTRA_DIST += tests/fuzz/corpus/egress_fetch tests/fuzz/corpus/egress_hello \
+	tests/fuzz/corpus/egress_host tests/fuzz/corpus/egress_http \
+	tests/fuzz/corpus/egress_wire
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_egress_fetch \
+	tests/fuzz/fuzz_egress_hello tests/fuzz/fuzz_egress_host \
+	tests/fuzz/fuzz_egress_http tests/fuzz/fuzz_egress_wire
+tests_fuzz_fuzz_egress_fetch_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_fetch_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_fetch_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_hello_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_hello_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_hello_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_host_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_host_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_host_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_http_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_http_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_fuzz_fuzz_egress_wire_LDADD = $(EGRESS_LIBS)
+tests_fuzz_fuzz_egress_wire_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif

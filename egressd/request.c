@@ -122,7 +122,7 @@ read_target(struct request *r, struct span target, enum request_place place,
 	int given = 1;
 
 	r->connect = strcmp(r->method, "CONNECT") == 0;
-	if (r->connect && place == REQUEST_PLAIN)
+	if (r->connect && place != REQUEST_PROXY)
 		return (head_refuse(b, REFUSE_BAD_REQUEST,
 		    "CONNECT is for the proxy's port"));
 	if (r->connect)

@@ -16,7 +16,8 @@
 
 enum request_place {
 	REQUEST_PROXY,		/* the proxy's port: CONNECT, http:// */
-	REQUEST_PLAIN		/* port 80: a path, or http:// */
+	REQUEST_PLAIN,		/* port 80: a path, or http:// */
+	REQUEST_TUNNEL		/* the same on any port: the caller compares */
 };
 
 struct request {

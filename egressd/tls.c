@@ -75,6 +75,7 @@ static int
 set_host(SSL *ssl, const struct host *host)
 {
 	static const unsigned char alpn[] = "\10http/1.1";
+	char name[EGRESS_NAME_MAX + 1];		/* the macro wants it so */
 
 	if (SSL_set_alpn_protos(ssl, alpn, sizeof(alpn) - 1) != 0)
 		return (-1);
@@ -82,9 +83,10 @@ set_host(SSL *ssl, const struct host *host)
 		return (X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl),
 		    host->address.bytes, host->address.family == AF_INET ?
 		    4 : 16) == 1 ? 0 : -1);
+	memcpy(name, host->name, sizeof(name));
 	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	if (SSL_set1_host(ssl, host->name) != 1 ||
-	    SSL_set_tlsext_host_name(ssl, host->name) != 1)
+	if (SSL_set1_host(ssl, name) != 1 ||
+	    SSL_set_tlsext_host_name(ssl, name) != 1)
 		return (-1);
 	return (0);
 }

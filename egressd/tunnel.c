@@ -2,7 +2,7 @@
  * Tunnels: CONNECT, SOCKS5 and TLS to a host that the client thinks it has
  * reached.  On port 443 the ClientHello has to name the host that the verdict
  * was on, unless the rule says "opaque"; on port 80 each request in it is
- * judged as any other.
+ * judged as any other; sniff.c has the other ports.
  */
 #include <event2/event.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ tunnel_late(struct conn *c)
 		    most - age);
 }
 
-static void
-relay(struct conn *c)
+void
+tunnel_relay(struct conn *c)
 {
 	event_del(&c->out_ev);
 	conn_listen(c, 0);
@@ -73,8 +73,8 @@ hello_late(struct conn *c)
 		conn_end(c, EGRESS_END_IDLE);
 }
 
-static void
-await_hello(struct conn *c)
+void
+tunnel_await_hello(struct conn *c)
 {
 	c->readable = read_hello;
 	c->late = hello_late;
@@ -108,7 +108,7 @@ hello_read_whole(struct conn *c, const struct hello *hello)
 		return;
 	}
 	if (c->up != -1) {
-		relay(c);
+		tunnel_relay(c);
 		return;
 	}
 	why = neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v);
@@ -160,40 +160,42 @@ answer(struct conn *c)
 	return (0);
 }
 
-/* There, and what was said may go on as it is. */
+/* There, or not: then it is refused. */
+static int
+reached(struct conn *c, const struct reached *r)
+{
+	c->reach = NULL;
+	(void)strlcpy(c->address, r->address, sizeof(c->address));
+	if (r->why != REFUSE_NOT) {
+		conn_refuse(c, r->why, r->detail, NULL, r->address);
+		return (-1);
+	}
+	c->up = r->fd;
+	return (answer(c));
+}
+
+/* What was said may go on as it is. */
 static void
 on_open(void *arg, const struct reached *r)
 {
-	struct conn *c = arg;
-
-	c->reach = NULL;
-	(void)strlcpy(c->address, r->address, sizeof(c->address));
-	if (r->why != REFUSE_NOT) {
-		conn_refuse(c, r->why, r->detail, NULL, r->address);
-		return;
-	}
-	c->up = r->fd;
-	if (answer(c) == 0)
-		relay(c);
+	if (reached(arg, r) == 0)
+		tunnel_relay(arg);
 }
 
-/* There, but TLS has yet to name the host. */
+/* TLS has yet to name the host. */
 static void
-on_there(void *arg, const struct reached *r)
+on_tls(void *arg, const struct reached *r)
 {
-	struct conn *c = arg;
+	if (reached(arg, r) == 0 && conn_flush(arg) == 0)
+		tunnel_await_hello(arg);
+}
 
-	c->reach = NULL;
-	(void)strlcpy(c->address, r->address, sizeof(c->address));
-	if (r->why != REFUSE_NOT) {
-		conn_refuse(c, r->why, r->detail, NULL, r->address);
-		return;
-	}
-	c->up = r->fd;
-	if (answer(c) == -1)
-		return;
-	if (conn_flush(c) == 0)
-		await_hello(c);
+/* Who knows what it is going to be. */
+static void
+on_other(void *arg, const struct reached *r)
+{
+	if (reached(arg, r) == 0 && conn_flush(arg) == 0)
+		sniff_start(arg);
 }
 
 /*
@@ -203,14 +205,17 @@ on_there(void *arg, const struct reached *r)
 static void
 reach(struct conn *c, const struct host_verdict *v)
 {
-	int named = c->which == LISTENER_TLS || c->port != EGRESS_TLS_PORT ||
-	    (v->flags & HOST_F_OPAQUE) != 0;
+	reach_cb *then = on_other;
 
+	if (c->which == LISTENER_TLS || (v->flags & HOST_F_OPAQUE) != 0)
+		then = on_open;
+	else if (c->port == EGRESS_TLS_PORT)
+		then = on_tls;
 	conn_listen(c, 0);
 	event_del(&c->timer);
 	conn_passes(c, v);
-	c->reach = reach_start(c->neuron, &c->host, c->port, v->flags,
-	    named ? on_open : on_there, c);
+	c->reach = reach_start(c->neuron, &c->host, c->port, v->flags, then,
+	    c);
 	if (c->reach == NULL)
 		conn_refuse(c, REFUSE_INTERNAL, NULL, NULL, NULL);
 }
@@ -229,20 +234,19 @@ plain(struct conn *c)
 void
 tunnel_want(struct conn *c)
 {
-	int is_plain = c->port == EGRESS_PLAIN_PORT;
+	int is_plain = c->port == EGRESS_PLAIN_PORT, opaque;
 	enum refusal why;
 	struct host_verdict v;
 
-	/* Without a look at what it stands on, for a grant is used once. */
 	why = neuron_judge(c->neuron, &c->host, c->port,
 	    is_plain ? "GET" : NULL, 0, &v);
-	if (why == REFUSE_NOT && (v.flags & HOST_F_OPAQUE) != 0)
-		is_plain = 0;
-	if (why == REFUSE_NOT && !is_plain)
+	opaque = (v.flags & HOST_F_OPAQUE) != 0;
+	/* A grant is used once, so not before it is known what for. */
+	if (why == REFUSE_NOT && (opaque || c->port == EGRESS_TLS_PORT))
 		why = neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v);
 	if (why != REFUSE_NOT)
 		conn_refuse(c, why, NULL, v.rule, NULL);
-	else if (is_plain)
+	else if (is_plain && !opaque)
 		plain(c);
 	else
 		reach(c, &v);
@@ -264,5 +268,5 @@ tunnel_tls(struct conn *c)
 		reach(c, &v);
 		return;
 	}
-	await_hello(c);
+	tunnel_await_hello(c);
 }

@@ -101,10 +101,10 @@ def get(url, method="GET", more="", body="", **how):
 
 
 def head_of(s):
-    """An answer's head, and what came with it."""
+    """An answer's head; what follows it, a tunnel's first bytes, stays."""
     data = b""
-    while b"\r\n\r\n" not in data:
-        d = s.recv(4096)
+    while not data.endswith(b"\r\n\r\n"):
+        d = s.recv(1)
         if not d:
             break
         data += d

@@ -134,7 +134,7 @@ host(const char *name, struct host *h)
 
 /* What OpenSSL says first to a host of that name. */
 static void
-real_hello(struct bytes *b, const char *name)
+real_hello(struct bytes *b, char *name)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	SSL *ssl = SSL_new(ctx);
@@ -160,10 +160,11 @@ START_TEST(a_real_one)
 	struct bytes b;
 	struct hello h;
 	struct host ok, evil;
+	char name[] = "OK.com";
 
 	host("ok.com", &ok);
 	host("evil.com", &evil);
-	real_hello(&b, "OK.com");
+	real_hello(&b, name);
 	ck_assert_int_eq(read_all(&b, &h), HELLO_OK);
 	ck_assert(h.has_name && h.http2 && h.version13 && !h.ech);
 	ck_assert_str_eq(h.name.name, "ok.com");

@@ -349,12 +349,17 @@ START_TEST(refusals_are_told)
 {
 	char *text, next[256];
 	json_t *body;
-	size_t n, i;
+	enum refusal why;
+	size_t n;
+	int i;
 
 	for (i = REFUSE_NOT + 1; i < REFUSE_COUNT; i++) {
-		ck_assert_int_eq(refusal_find(refusal_word(i)), i);
-		ck_assert(refusal_status(i) >= 400 && refusal_status(i) < 600);
-		ck_assert_int_eq(refusal_denial(i), refusal_status(i) < 500);
+		why = (enum refusal)i;
+		ck_assert_int_eq(refusal_find(refusal_word(why)), why);
+		ck_assert(refusal_status(why) >= 400 &&
+		    refusal_status(why) < 600);
+		ck_assert_int_eq(refusal_denial(why),
+		    refusal_status(why) < 500);
 	}
 	ck_assert_str_eq(refusal_word(REFUSE_NOT), "?");
 	ck_assert_str_eq(refusal_word(REFUSE_COUNT), "?");
