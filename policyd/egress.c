@@ -208,6 +208,8 @@ egress_flags(const struct call *c)
 
 	if (n == NULL && c->session != NULL)
 		n = c->session->neuron;
+	if (WITHOUT(egress_flags))
+		return (0);
 	p = slice_profile(conf(), call_build(c)->profile);
 	if (n != NULL && n->state == NEURON_UP ? n->egress == NULL :
 	    p == NULL || !p->egress.on)

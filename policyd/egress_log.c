@@ -156,6 +156,8 @@ egress_on_log(void *arg, struct imsg *m)
 	}
 	if (n != NULL && n->egress != NULL)
 		egress_held_end(n->id, n->egress);
+	if (WITHOUT(egress_records))
+		return (0);
 	json = subject_json(&news);
 	if (json == NULL || json_object_update_new(json, json_pack(
 	    "{s:s,s:I,s:I,s:I}", "end", egress_end_name(news.end),

@@ -33,7 +33,8 @@ egress_call(struct call *c)
 static unsigned
 call_flags(const struct call *c)
 {
-	if ((c->judged.marks & MARK_NETWORK_WRITE) == 0 ||
+	if (WITHOUT(egress_writes) ||
+	    (c->judged.marks & MARK_NETWORK_WRITE) == 0 ||
 	    (c->approved[0] == '\0' && c->judged.where[0] == '\0'))
 		return (0);
 	return (EGRESS_F_WRITES);

@@ -2,6 +2,8 @@
  * The real policyd between a neurond and an egressd that are played here:
  * listeners, calls, denials, records, and what egressd carries out.
  */
+#include <signal.h>
+
 #include "policyd_rig_egress.h"
 
 /* ---- listeners ---- */
@@ -139,6 +141,24 @@ END_TEST
 
 /* ---- denials ---- */
 
+/*
+ * Both channels are readable when policyd comes to them, neurond's first: it
+ * is the order of the events that counts, and not that of the channels.
+ */
+static void
+denied_and_ended(const char *neuron, struct rig_call *c)
+{
+	struct enc *e = enc_new(64);
+
+	ck_assert_int_eq(kill(rig.pid, SIGSTOP), 0);
+	enc_str(e, c->id);
+	rig_send(rig.fd[RIG_LAUNCH], MSG_STARTED, e, NULL, 0);
+	send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT, 1);
+	send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT, 4);
+	rig_ended(&rig, c, END_EXITED, 22, 0, "");
+	ck_assert_int_eq(kill(rig.pid, SIGCONT), 0);
+}
+
 /* What egressd said before a program ended is in the program's call. */
 START_TEST(denied_in_time)
 {
@@ -154,11 +174,7 @@ START_TEST(denied_in_time)
 	want_call(1, 0, &other);
 	for (i = 0; i < 50; i++) {
 		launched(handle, session, &c);
-		send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT,
-		    1);
-		send_denied(neuron, "evil.example", 443, EGRESS_VIA_CONNECT,
-		    4);
-		rig_ended(&rig, &c, END_EXITED, 22, 0, "");
+		denied_and_ended(neuron, &c);
 		json = rig_finished(&rig, &c);
 		list = json_object_get(json, "denials");
 		ck_assert_uint_eq(json_array_size(list), 1);
