@@ -64,14 +64,15 @@ conn_log(struct conn *c, enum egress_end end)
 {
 	struct passed p = {
 		.via = c->via, .end = end, .port = c->port, .began = c->let,
-		.host = c->host.name, .address = c->address, .rule = c->rule
+		.host = c->host.name, .address = c->address, .rule = c->rule,
+		.up = c->early_up, .down = c->early_down
 	};
 
 	if (!c->passed)
 		return;
 	if (c->relay != NULL) {
-		p.up = relay_up(c->relay);
-		p.down = relay_down(c->relay);
+		p.up += relay_up(c->relay);
+		p.down += relay_down(c->relay);
 	} else if (c->http != NULL)
 		http_bytes(c, &p.up, &p.down);
 	report_passed(c->neuron, &p);
@@ -96,6 +97,8 @@ conn_end(struct conn *c, enum egress_end end)
 		close(c->up);
 	buf_free(&c->in);
 	buf_free(&c->out);
+	buf_free(&c->first);
+	buf_free(&c->answer);
 	free(c->rule);
 	TAILQ_REMOVE(&n->conns, c, entry);
 	n->nconns--;

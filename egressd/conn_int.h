@@ -1,7 +1,7 @@
 /*
  * A connection, to the files that carry it on: conn.c (its life), front.c
- * (what the client says first), tunnel.c (CONNECT, SOCKS5, TLS), sniff.c (other
- * ports), http.c (plain HTTP).
+ * (what the client says first), tunnel.c (CONNECT, SOCKS5, TLS), retry.c (a
+ * second hello of TLS), sniff.c (other ports), http.c (plain HTTP).
  *
  * Whoever calls conn_end() or conn_refuse() returns at once: the connection is
  * gone, or on its way.  So does whoever calls a function that may.
@@ -49,6 +49,10 @@ struct conn {
 	void		(*flushed)(struct conn *);	/* out is empty */
 	void		(*late)(struct conn *);		/* the timer */
 	struct buf	 in, out;
+	/* A ClientHello on its way, and what the host says to it. */
+	size_t		 hello;		/* bytes of it; 0: no second one */
+	struct buf	 first, answer;
+	uint64_t	 early_up, early_down;	/* bytes, before the relay */
 	struct host	 host;
 	char		*rule;
 	char		 address[ADDRESS_TEXT_MAX];
@@ -96,6 +100,12 @@ void	tunnel_tls(struct conn *);
 void	tunnel_relay(struct conn *);
 /* The host is reached, and TLS has yet to name it. */
 void	tunnel_await_hello(struct conn *);
+
+/* ---- retry.c ---- */
+
+/* The host is reached, and TLS has named it in the first bytes of c->in: they
+ * go on, the rest when no second hello can name another. */
+void	tunnel_hello(struct conn *, size_t used);
 
 /* ---- sniff.c ---- */
 

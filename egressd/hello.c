@@ -15,6 +15,10 @@
 #define RECORD_HANDSHAKE	22
 #define MESSAGE_HEADER		4
 #define MESSAGE_CLIENT_HELLO	1
+#define MESSAGE_SERVER_HELLO	2
+#define RECORD_CIPHER		20
+#define RECORD_DATA		23
+#define RECORD_DATA_MAX		(RECORD_MAX + 256)
 #define EXT_SERVER_NAME		0
 #define EXT_ALPN		16
 #define EXT_VERSIONS		43
@@ -256,6 +260,59 @@ hello_read(const uint8_t *p, size_t size, struct hello *h, size_t *used,
 		return (HELLO_BAD);
 	*h = found;
 	return (HELLO_OK);
+}
+
+enum hello_answer
+hello_answer(const uint8_t *p, size_t size)
+{
+	/* The random of a ServerHello that is none (RFC 8446, 4.1.3). */
+	static const uint8_t retry[32] = {
+		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11,
+		0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
+		0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e,
+		0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c
+	};
+	size_t at = RECORD_HEADER + MESSAGE_HEADER + 2;
+
+	if ((size > 0 && p[0] != RECORD_HANDSHAKE) ||
+	    (size > RECORD_HEADER &&
+	    p[RECORD_HEADER] != MESSAGE_SERVER_HELLO))
+		return (ANSWER_OTHER);
+	if (size < RECORD_HEADER)
+		return (ANSWER_MORE);
+	if (((size_t)p[3] << 8 | p[4]) < MESSAGE_HEADER + 2 + sizeof(retry))
+		return (ANSWER_BAD);
+	if (size < at + sizeof(retry))
+		return (ANSWER_MORE);
+	return (memcmp(p + at, retry, sizeof(retry)) == 0 ? ANSWER_RETRY :
+	    ANSWER_OTHER);
+}
+
+enum hello_result
+hello_read_again(const uint8_t *p, size_t size, struct hello *h,
+    size_t *used, const char **why)
+{
+	enum hello_result r;
+	size_t at = 0, n;
+
+	*why = NULL;
+	while (at < size && (p[at] == RECORD_CIPHER || p[at] ==
+	    RECORD_DATA)) {
+		if (size < at + RECORD_HEADER)
+			return (HELLO_MORE);
+		n = (size_t)p[at + 3] << 8 | p[at + 4];
+		if (n == 0 || n > RECORD_DATA_MAX || at + RECORD_HEADER + n >
+		    HELLO_EARLY_MAX) {
+			*why = "too much comes before the second ClientHello";
+			return (HELLO_BAD);
+		}
+		at += RECORD_HEADER + n;
+	}
+	if (at > size)
+		return (HELLO_MORE);
+	r = hello_read(p + at, size - at, h, used, why);
+	*used += at;
+	return (r);
 }
 
 enum refusal

@@ -35,6 +35,24 @@ enum hello_result hello_read(const uint8_t *, size_t size, struct hello *,
 	    size_t *used, const char **why);
 
 /*
+ * A server may ask for a second ClientHello (RFC 8446, 4.1.4), which counts as
+ * much as the first.  What it says first is read from the front of size bytes:
+ * ANSWER_RETRY if it does, ANSWER_BAD if its first record is too short to tell.
+ */
+enum hello_answer { ANSWER_MORE, ANSWER_OTHER, ANSWER_RETRY, ANSWER_BAD };
+enum hello_answer hello_answer(const uint8_t *, size_t size);
+
+/* Bytes that may stand before the second one: early data. */
+#define HELLO_EARLY_MAX		32768
+
+/*
+ * As hello_read(), of the second one.  Records of early data and the change of
+ * the cipher, which means nothing, may stand before it; *used counts them.
+ */
+enum hello_result hello_read_again(const uint8_t *, size_t size,
+	    struct hello *, size_t *used, const char **why);
+
+/*
  * What a hello is for a connection to that host: REFUSE_NOT, or REFUSE_NO_SNI,
  * _ECH or _SNI.
  */

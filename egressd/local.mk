@@ -48,6 +48,7 @@ egressd_libegressd_a_SOURCES = \
 	egressd/relay.c egressd/relay.h \
 	egressd/report.c egressd/report.h \
 	egressd/resolve.c egressd/resolve.h \
+	egressd/retry.c \
 	egressd/run.c egressd/run.h egressd/run_int.h \
 	egressd/run_fetch.c \
 	egressd/sniff.c \

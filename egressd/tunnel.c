@@ -97,8 +97,18 @@ check(struct conn *c, const struct hello *hello)
 	    hello_check(hello, &c->host));
 }
 
+/* On with the hello, alone where there could be a second one. */
 static void
-hello_read_whole(struct conn *c, const struct hello *hello)
+hello_sent(struct conn *c)
+{
+	if (c->hello > 0)
+		tunnel_hello(c, c->hello);
+	else
+		tunnel_relay(c);
+}
+
+static void
+hello_read_whole(struct conn *c, const struct hello *hello, size_t used)
 {
 	enum refusal why;
 	struct host_verdict v;
@@ -107,8 +117,9 @@ hello_read_whole(struct conn *c, const struct hello *hello)
 		conn_refuse(c, why, NULL, NULL, NULL);
 		return;
 	}
+	c->hello = hello->version13 ? used : 0;
 	if (c->up != -1) {
-		tunnel_relay(c);
+		hello_sent(c);
 		return;
 	}
 	why = neuron_judge(c->neuron, &c->host, c->port, NULL, &c->once, &v);
@@ -133,7 +144,7 @@ read_hello(struct conn *c)
 		conn_refuse(c, REFUSE_NOT_TLS, why, NULL, NULL);
 		break;
 	case HELLO_OK:
-		hello_read_whole(c, &hello);
+		hello_read_whole(c, &hello, used);
 		break;
 	}
 }
@@ -182,6 +193,14 @@ on_open(void *arg, const struct reached *r)
 		tunnel_relay(arg);
 }
 
+/* TLS has named the host. */
+static void
+on_named(void *arg, const struct reached *r)
+{
+	if (reached(arg, r) == 0)
+		hello_sent(arg);
+}
+
 /* TLS has yet to name the host. */
 static void
 on_tls(void *arg, const struct reached *r)
@@ -207,8 +226,10 @@ reach(struct conn *c, const struct host_verdict *v)
 {
 	reach_cb *then = on_other;
 
-	if (c->which == LISTENER_TLS || (v->flags & HOST_F_OPAQUE) != 0)
+	if ((v->flags & HOST_F_OPAQUE) != 0)
 		then = on_open;
+	else if (c->which == LISTENER_TLS)
+		then = on_named;
 	else if (c->port == EGRESS_TLS_PORT)
 		then = on_tls;
 	conn_listen(c, 0);

@@ -596,6 +596,47 @@ out""")
             self.assertNotEqual(c["kind"], "raw")
             self.assertNotEqual(c["kind"], "http")
 
+    def test_051_a_second_hello(self):
+        """A server may ask for one, and goes by the name in that."""
+        both = """
+ok, evil = b"ok.example.com", b"evil.example.net"
+first = hello(sni(ok), share=False)
+late = b"\\x14\\x03\\x03\\0\\1\\1"
+out = []
+for second in (hello(sni(ok)), hello(sni(evil)), hello(),
+               records(hello(sni(evil)), 40), late + hello(sni(ok)),
+               late + hello(sni(evil))):
+    out.append(again(through_to(), second, first))
+out"""
+        straight = both.replace("through_to()", "socket.create_connection("
+                                "('11.1.1.1', 443), timeout=5)")
+        # the control: what the server would go by
+        self.assertEqual(net.python("import socket\n" + straight)[1],
+                         "answered")
+        self.assertIn("evil.example.net",
+                      [c["sni"] for c in net.connections()])
+        net.forget()
+        at = """
+import socket
+at = dns("ok.example.com")["addresses"][0]
+"""
+        for way in ('connect("ok.example.com")[0]',
+                    'socks("ok.example.com", 443)[0]',
+                    "socket.create_connection((at, 443), timeout=5)"):
+            got = w.probe(at + both.replace("through_to()", way))
+            self.assertEqual(got, ["answered", "cut", "cut", "cut",
+                                   "answered", "cut"], way)
+        self.assertEqual({c["sni"] for c in net.connections()},
+                         {"ok.example.com"})
+        # one that does not wait to be asked
+        got = w.probe("""
+ok, evil = b"ok.example.com", b"evil.example.net"
+again(connect("ok.example.com")[0], b"", hello(sni(ok), share=False),
+      hello(sni(evil)))""")
+        self.assertEqual(got, "cut")
+        self.assertEqual({c["sni"] for c in net.connections()},
+                         {"ok.example.com"})
+
     def test_051_opaque(self):
         got = w.probe("""
 out = []

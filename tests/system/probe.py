@@ -212,8 +212,9 @@ def sni(*names):
     return extension(0, struct.pack("!H", len(entries)) + entries)
 
 
-def hello(*extensions, pad=0):
-    """A ClientHello with these extensions, in one record."""
+def hello(*extensions, pad=0, share=True):
+    """A ClientHello with these extensions, in one record.  Without a share of
+    a key the server has to ask for a second one."""
     body = b"\x03\x03" + os.urandom(32) + b"\0" + \
         struct.pack("!H", 4) + b"\x13\x01\xc0\x2f" + b"\x01\0"
     more = b"".join(extensions)
@@ -222,7 +223,8 @@ def hello(*extensions, pad=0):
     more += extension(43, b"\x02\x03\x04") + \
         extension(10, b"\0\x02\0\x1d") + \
         extension(13, b"\0\x02\x04\x03") + \
-        extension(51, b"\0\x24\0\x1d\0\x20" + os.urandom(32))
+        extension(51, b"\0\x24\0\x1d\0\x20" + os.urandom(32) if share else
+                  b"\0\0")
     body += struct.pack("!H", len(more)) + more
     message = b"\x01" + struct.pack("!I", len(body))[1:] + body
     return b"\x16\x03\x01" + struct.pack("!H", len(message)) + message
@@ -254,6 +256,37 @@ def handshake(host, parts, port=443, seconds=5):
     if first[:1] == b"\x16":
         return "answered"
     return "cut" if first[:1] in (b"", b"\x15") else repr(first)
+
+
+def record(s):
+    data = b""
+    while len(data) < 5 or len(data) < 5 + int.from_bytes(data[3:5], "big"):
+        d = s.recv(1)
+        if not d:
+            break
+        data += d
+    return data
+
+
+def again(s, second, first, early=b"", seconds=5):
+    """What a server says to a second ClientHello, if it asks for one."""
+    s.settimeout(seconds)
+    try:
+        s.sendall(first)
+        if early:
+            s.sendall(early)
+        asked = record(s)
+        if asked[11:15] != b"\xcf\x21\xad\x74":
+            return "not asked: %r" % asked
+        s.sendall(second)
+        said = record(s)
+        while said[:1] == b"\x14":
+            said = record(s)
+    except OSError as e:
+        return "cut" if word(e) in ("ECONNRESET", "EPIPE") else word(e)
+    finally:
+        s.close()
+    return "answered" if said[:1] == b"\x16" else "cut"
 
 
 # ---- SOCKS5 ----

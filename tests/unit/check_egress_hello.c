@@ -2,10 +2,13 @@
  * The ClientHello: a real one of OpenSSL's, and built ones that are not as they
  * should be, whole and in every split.
  */
-#include <openssl/ssl.h>
-
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include "hello.h"
 #include "unit.h"
@@ -361,6 +364,109 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* A server that answers needs a certificate, whoever's. */
+static void
+certify(SSL *ssl)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *cert = X509_new();
+
+	ck_assert(key != NULL && cert != NULL);
+	X509_set_pubkey(cert, key);
+	ck_assert_int_gt(X509_sign(cert, key, EVP_sha256()), 0);
+	ck_assert_int_eq(SSL_use_certificate(ssl, cert), 1);
+	ck_assert_int_eq(SSL_use_PrivateKey(ssl, key), 1);
+	X509_free(cert);
+	EVP_PKEY_free(key);
+}
+
+/*
+ * A server that wants another group than the client's first guess, and what
+ * both say: OpenSSL's.
+ */
+static void
+real_retry(struct bytes *answer, struct bytes *again, char *name)
+{
+	SSL_CTX *cctx = SSL_CTX_new(TLS_client_method());
+	SSL_CTX *sctx = SSL_CTX_new(TLS_server_method());
+	SSL *client = SSL_new(cctx), *server = SSL_new(sctx);
+	BIO *to_server = BIO_new(BIO_s_mem()), *to_client;
+	uint8_t first[8192];
+	int n;
+
+	to_client = BIO_new(BIO_s_mem());
+	BIO_up_ref(to_server);
+	BIO_up_ref(to_client);
+	SSL_set_bio(client, to_client, to_server);
+	SSL_set_bio(server, to_server, to_client);
+	certify(server);
+	SSL_set1_groups_list(client, "X25519:P-384");
+	SSL_set1_groups_list(server, "P-384");
+	ck_assert_int_eq(SSL_set_tlsext_host_name(client, name), 1);
+	ck_assert_int_eq(SSL_connect(client), -1);
+	(void)SSL_accept(server);
+	n = BIO_read(to_client, answer->v, (int)sizeof(answer->v));
+	ck_assert_int_gt(n, 0);
+	answer->n = (size_t)n;
+	ck_assert_int_eq(BIO_write(to_client, answer->v, n), n);
+	(void)BIO_read(to_server, first, sizeof(first));
+	ck_assert_int_eq(SSL_connect(client), -1);
+	n = BIO_read(to_server, again->v, (int)sizeof(again->v));
+	ck_assert_int_gt(n, 0);
+	again->n = (size_t)n;
+	SSL_free(client);
+	SSL_free(server);
+	SSL_CTX_free(cctx);
+	SSL_CTX_free(sctx);
+}
+
+START_TEST(a_second_one)
+{
+	struct bytes answer, again, b = { .n = 0 };
+	struct hello h;
+	struct host ok;
+	char name[] = "evil.com";
+	const char *why;
+	size_t n, used;
+
+	host("ok.com", &ok);
+	real_retry(&answer, &again, name);
+	for (n = 0; n < 43; n++)
+		ck_assert_int_eq(hello_answer(answer.v, n), ANSWER_MORE);
+	ck_assert_int_eq(hello_answer(answer.v, answer.n), ANSWER_RETRY);
+	for (n = 0; n < again.n; n++)
+		ck_assert_int_eq(hello_read_again(again.v, n, &h, &used,
+		    &why), HELLO_MORE);
+	ck_assert_int_eq(hello_read_again(again.v, again.n, &h, &used, &why),
+	    HELLO_OK);
+	ck_assert_uint_eq(used, again.n);
+	ck_assert_int_eq(hello_check(&h, &ok), REFUSE_SNI);
+	/* Behind early data, which has a bound; nothing else goes before. */
+	put(&b, "\27\3\3\0\5early\24\3\3\0\1\1", 16);
+	put(&b, again.v, again.n);
+	ck_assert_int_eq(hello_read_again(b.v, b.n, &h, &used, &why),
+	    HELLO_OK);
+	ck_assert_uint_eq(used, b.n);
+	for (n = 0; n < 10; n++)
+		memcpy(b.v + n * 4000, "\27\3\3\017\233", 5);
+	ck_assert_int_eq(hello_read_again(b.v, 4000 * 8, &h, &used,
+	    &why), HELLO_MORE);
+	ck_assert_int_eq(hello_read_again(b.v, sizeof(b.v), &h, &used, &why),
+	    HELLO_BAD);
+	ck_assert_int_eq(hello_read_again((const uint8_t *)
+	    "\25\3\3\0\2\1\0", 7, &h, &used, &why), HELLO_BAD);
+	/* Servers that go on at once, refuse, or speak no TLS. */
+	answer.v[20] ^= 1;
+	ck_assert_int_eq(hello_answer(answer.v, answer.n), ANSWER_OTHER);
+	ck_assert_int_eq(hello_answer((const uint8_t *)"\25\3", 2),
+	    ANSWER_OTHER);
+	ck_assert_int_eq(hello_answer((const uint8_t *)"HTTP/1.1", 8),
+	    ANSWER_OTHER);
+	ck_assert_int_eq(hello_answer((const uint8_t *)
+	    "\26\3\3\0\12\2\0\0\6", 9), ANSWER_BAD);
+}
+END_TEST
+
 START_TEST(alerts)
 {
 	uint8_t a[HELLO_ALERT_SIZE];
@@ -384,6 +490,7 @@ main(void)
 	tcase_add_test(tc, faults);
 	tcase_add_test(tc, names_that_are_hidden);
 	tcase_add_test(tc, bounds);
+	tcase_add_test(tc, a_second_one);
 	tcase_add_test(tc, alerts);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
