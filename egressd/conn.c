@@ -54,7 +54,6 @@ conn_passes(struct conn *c, const struct host_verdict *v)
 {
 	free(c->rule);
 	c->rule = strdup(v->rule);
-	c->once = strcmp(v->rule, "grant") == 0;
 	c->flags = v->flags;
 	c->let = now_ms();
 	c->passed = 1;
@@ -402,7 +401,7 @@ tunnel_cut(struct conn *c)
 {
 	struct host_verdict v;
 
-	(void)neuron_judge(c->neuron, &c->host, c->port, NULL, 0, &v);
+	(void)neuron_judge(c->neuron, &c->host, c->port, NULL, NULL, &v);
 	if (v.why == REFUSE_NOT || v.why == REFUSE_BYTES)
 		return (0);
 	/* What was granted once had no line, and still has none. */
@@ -415,8 +414,11 @@ conns_judge_again(struct neuron *n)
 {
 	struct conn *c, *next;
 
+	if (WITHOUT(egress_cut))
+		return;
 	TAILQ_FOREACH_SAFE(c, &n->conns, entry, next) {
-		if (!c->passed || c->closing)
+		if (c->closing || (!c->passed && (c->http == NULL ||
+		    !c->fixed)))
 			continue;
 		if (c->http != NULL ? http_cut(c) : tunnel_cut(c))
 			conn_end(c, EGRESS_END_REVOKED);

@@ -124,7 +124,8 @@ read_answer_head(struct conn *c)
 		if (r.framing == FRAME_CLOSE || !h->req_done)
 			h->close = 1;
 		body_start(&h->res, r.framing, r.length, 1);
-		h->res_done = r.framing == FRAME_NONE;
+		h->res_done = r.framing == FRAME_NONE ||
+		    (r.framing == FRAME_LENGTH && r.length == 0);
 	}
 	head = response_head(&r, !r.interim && h->close, &size);
 	if (head == NULL || buf_add(&c->out, head, size) == -1) {

@@ -185,7 +185,8 @@ take_request(struct conn *c, const struct request *r, size_t used)
 		    strcmp(r->method, "HEAD") == 0);
 		return;
 	}
-	why = neuron_judge(c->neuron, &c->host, c->port, h->method, 1, &v);
+	why = neuron_judge(c->neuron, &c->host, c->port, h->method, &c->once,
+	    &v);
 	if (why != REFUSE_NOT) {
 		conn_refuse_http(c, why, NULL, v.rule, NULL,
 		    strcmp(r->method, "HEAD") == 0);
@@ -198,7 +199,8 @@ take_request(struct conn *c, const struct request *r, size_t used)
 	h->up = h->down = 0;
 	h->req_framing = r->framing;
 	body_start(&h->req, r->framing, r->length, 0);
-	h->req_done = r->framing == FRAME_NONE;
+	h->req_done = r->framing == FRAME_NONE ||
+	    (r->framing == FRAME_LENGTH && r->length == 0);
 	h->res_head = h->res_done = 0;
 	h->scanned_up = 0;
 	buf_free(&h->head);
@@ -348,8 +350,8 @@ http_cut(struct conn *c)
 {
 	struct host_verdict v;
 
-	(void)neuron_judge(c->neuron, &c->host, c->port, c->http->method, 0,
-	    &v);
+	(void)neuron_judge(c->neuron, &c->host, c->port,
+	    c->http->method[0] == '\0' ? "GET" : c->http->method, NULL, &v);
 	if (v.why == REFUSE_NOT || v.why == REFUSE_BYTES)
 		return (0);
 	return (!c->once || v.why == REFUSE_DENIED ||

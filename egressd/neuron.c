@@ -270,7 +270,7 @@ writes(const struct neuron *n)
 
 enum refusal
 neuron_judge(struct neuron *n, const struct host *host, uint16_t port,
-    const char *method, int use, struct host_verdict *v)
+    const char *method, int *once, struct host_verdict *v)
 {
 	struct want want = {
 		.host = host, .port = port, .method = method,
@@ -282,11 +282,13 @@ neuron_judge(struct neuron *n, const struct host *host, uint16_t port,
 		v->why = REFUSE_BYTES;
 		(void)strlcpy(v->rule, refusal_word(v->why), sizeof(v->rule));
 	}
-	if (v->why == REFUSE_NOT && use && v->grant != NULL) {
-		if (grants_use(n->grants, v->grant))
-			report_spent(n, host->name, port);
-		v->grant = NULL;
-	}
+	if (once == NULL)
+		return (v->why);
+	*once = v->why == REFUSE_NOT && v->grant != NULL &&
+	    grants_use(n->grants, v->grant);
+	v->grant = NULL;
+	if (*once)
+		report_spent(n, host->name, port);
 	return (v->why);
 }
 

@@ -87,11 +87,12 @@ void	neuron_pause(struct neuron *, unsigned ms);
 void	neuron_call(struct neuron *, const char *call, int begins, int writes);
 
 /*
- * The verdict on a host.  With use a grant for once is used up, so this is
- * asked once for each connection or request; without it only looks.
+ * The verdict on a host.  Where once is NULL it only looks.  Else what it
+ * stands on is used, so that is asked once for each connection or request, and
+ * *once says whether it was a grant that is used up now.
  */
 enum refusal neuron_judge(struct neuron *, const struct host *, uint16_t port,
-	    const char *method, int use, struct host_verdict *);
+	    const char *method, int *once, struct host_verdict *);
 
 /* Bytes that may be moved now, at most `want`; 0: neuron_wait(). */
 size_t	neuron_allowance(struct neuron *, size_t want);

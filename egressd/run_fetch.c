@@ -177,12 +177,13 @@ dial(struct run *r)
 	const struct host *host = fetch_host(f->fetch);
 	struct host_verdict v;
 	enum refusal why;
+	int once;
 
 	hop_end(r, EGRESS_END_CLOSED);
 	(void)strlcpy(f->host, host->name, sizeof(f->host));
 	f->port = fetch_port(f->fetch);
 	why = neuron_judge(r->neuron, host, f->port, fetch_is_tls(f->fetch) ?
-	    NULL : fetch_method(f->fetch), 1, &v);
+	    NULL : fetch_method(f->fetch), &once, &v);
 	if (why != REFUSE_NOT) {
 		refuse(r, why, NULL, v.rule, NULL);
 		return (-1);
@@ -204,7 +205,7 @@ dial(struct run *r)
 static void
 moved(struct run *r, size_t n)
 {
-	/* What was let through goes to its end: fetch has a bound of its own. */
+	/* It goes to its end: fetch has a bound of its own. */
 	(void)neuron_moved(r->neuron, n);
 }
 

@@ -10,6 +10,7 @@
 
 #include "conn_int.h"
 #include "proc.h"
+#include "without.h"
 
 #define TLS_HANDSHAKE	0x16
 
@@ -50,6 +51,8 @@ kind_of(const uint8_t *p, size_t n)
 	const uint8_t *end;
 	size_t i;
 
+	if (WITHOUT(egress_ports))
+		return (KIND_OTHER);
 	/* Servers pass over empty lines before a request (RFC 9112, 2.2). */
 	for (; n > 0 && (*p == '\r' || *p == '\n'); p++)
 		n--;
@@ -88,7 +91,8 @@ use(struct conn *c)
 	enum refusal why;
 
 	event_del(&c->up_ev);
-	why = neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v);
+	why = neuron_judge(c->neuron, &c->host, c->port, NULL, &c->once,
+	    &v);
 	if (why == REFUSE_NOT)
 		return (0);
 	conn_refuse(c, why, NULL, v.rule, NULL);

@@ -111,7 +111,7 @@ hello_read_whole(struct conn *c, const struct hello *hello)
 		tunnel_relay(c);
 		return;
 	}
-	why = neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v);
+	why = neuron_judge(c->neuron, &c->host, c->port, NULL, &c->once, &v);
 	if (why != REFUSE_NOT)
 		conn_refuse(c, why, NULL, v.rule, NULL);
 	else
@@ -239,11 +239,12 @@ tunnel_want(struct conn *c)
 	struct host_verdict v;
 
 	why = neuron_judge(c->neuron, &c->host, c->port,
-	    is_plain ? "GET" : NULL, 0, &v);
+	    is_plain ? "GET" : NULL, NULL, &v);
 	opaque = (v.flags & HOST_F_OPAQUE) != 0;
 	/* A grant is used once, so not before it is known what for. */
 	if (why == REFUSE_NOT && (opaque || c->port == EGRESS_TLS_PORT))
-		why = neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v);
+		why = neuron_judge(c->neuron, &c->host, c->port, NULL,
+		    &c->once, &v);
 	if (why != REFUSE_NOT)
 		conn_refuse(c, why, NULL, v.rule, NULL);
 	else if (is_plain && !opaque)
@@ -261,9 +262,9 @@ tunnel_tls(struct conn *c)
 {
 	struct host_verdict v;
 
-	if (c->fixed && neuron_judge(c->neuron, &c->host, c->port, NULL, 0,
+	if (c->fixed && neuron_judge(c->neuron, &c->host, c->port, NULL, NULL,
 	    &v) == REFUSE_NOT && (v.flags & HOST_F_OPAQUE) != 0 &&
-	    neuron_judge(c->neuron, &c->host, c->port, NULL, 1, &v) ==
+	    neuron_judge(c->neuron, &c->host, c->port, NULL, &c->once, &v) ==
 	    REFUSE_NOT) {
 		reach(c, &v);
 		return;
