@@ -27,6 +27,10 @@ EGRESS_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/egressd \
 EGRESS_LIBS = egressd/libegress.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(LIBIDN2_LIBS) $(OPENSSL_LIBS)
 
+check_PROGRAMS += tests/unit/egress_canonical
+tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
+tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
+
 # The process: what has sockets, all but main().
 noinst_LIBRARIES += egressd/libegressd.a
 egressd_libegressd_a_SOURCES = \
@@ -58,10 +62,6 @@ egressd_egressd_SOURCES = egressd/main.c
 egressd_egressd_CPPFLAGS = $(EGRESS_CPPFLAGS) $(LIBEVENT_CFLAGS)
 egressd_egressd_LDADD = $(EGRESSD_LIBS)
 egressd_egressd_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
-
-check_PROGRAMS += tests/unit/egress_canonical
-tests_unit_egress_canonical_CPPFLAGS = $(EGRESS_CPPFLAGS)
-tests_unit_egress_canonical_LDADD = $(EGRESS_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_egress_fetch \

@@ -695,12 +695,12 @@ for host in ("ok.example.com", "two.example.com", "evil.example.net"):
 s.close()
 # all at once
 out.append(raw(one("ok.example.com") + one("evil.example.net") +
-    one("two.example.com"), seconds=3)[0])
+    one("two.example.com"), seconds=10)[0])
 # and where no proxy was asked
 at = dns("ok.example.com")["addresses"][0]
 plain = lambda h: ("GET /ok HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n" % h).encode()
 out.append(raw(plain("ok.example.com") + plain("evil.example.net"),
-    to=(at, 80), seconds=3)[0])
+    to=(at, 80), seconds=10)[0])
 out""")
         self.assertEqual(got[0], [200, "ok from ok.example.com\n"])
         self.assertEqual(got[1], [200, "ok from two.example.com\n"])
@@ -736,7 +736,7 @@ out""")
 out = []
 for b in %r:
     out.append(raw(b"POST http://posts.example.com/echo HTTP/1.1\\r\\n"
-        b"Host: posts.example.com\\r\\n" + b, seconds=3)[0])
+        b"Host: posts.example.com\\r\\n" + b, seconds=10)[0])
 out.append(raw(b"POST http://posts.example.com/echo HTTP/1.1\\r\\n"
     b"Host: posts.example.com\\r\\nConnection: close\\r\\n"
     b"Content-Length: 5\\r\\n\\r\\nabcde")[0])
@@ -786,7 +786,7 @@ out""")
         got = w.probe("""
 out = []
 for what in ("h2c", "websocket", "TLS/1.0"):
-    s = socket.create_connection(PROXY, timeout=3)
+    s = socket.create_connection(PROXY, timeout=10)
     s.sendall(("GET http://ok.example.com/upgrade HTTP/1.1\\r\\n"
         "Host: ok.example.com\\r\\nConnection: Upgrade, HTTP2-Settings\\r\\n"
         "Upgrade: %s\\r\\nHTTP2-Settings: AAMAAABkAAQAAP__\\r\\n\\r\\n"
@@ -799,7 +799,7 @@ for what in ("h2c", "websocket", "TLS/1.0"):
         pass
     out.append(data.decode("latin-1"))
     s.close()
-out.append(raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", seconds=3)[0])
+out.append(raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", seconds=10)[0])
 out""")
         for text in got:
             self.assertNotIn(" 101 ", text)
@@ -820,7 +820,7 @@ first = get("http://ok.example.com%s")
     def test_052_answers_that_nobody_asked_for(self):
         got = w.probe("""
 [raw(b"GET http://ok.example.com/%s HTTP/1.1\\r\\nHost: ok.example.com\\r\\n"
- b"Connection: close\\r\\n\\r\\n" % p, seconds=3)[0] for p in
+ b"Connection: close\\r\\n\\r\\n" % p, seconds=10)[0] for p in
  (b"extra", b"twice")]""")
         self.assertEqual(got[0].count("HTTP/1.1 200"), 1, got[0])
         self.assertNotIn("two", got[0])

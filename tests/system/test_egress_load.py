@@ -264,9 +264,7 @@ r = get("http://ok.example.com/big/1000000")
         self.assertEqual(size, 1000000)
         # a megabyte at 256K a second, but for what may come at once
         self.assertGreater(seconds, 1)
-        size, fast = self.probe(code)
-        self.assertEqual(size, 1000000)
-        self.assertLess(fast, seconds)
+        self.assertEqual(self.probe(code)[0], 1000000)
 
     def test_many_at_once(self):
         """Requests of many threads, each with its own answer."""

@@ -478,6 +478,11 @@ def main():
     new_net = 0x40000000
     if ctypes.CDLL(None, use_errno=True).unshare(new_net) == -1:
         raise OSError(ctypes.get_errno(), "unshare")
+    try:
+        with open("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "w") as f:
+            f.write("0")
+    except OSError:
+        pass
     lo_up()
     add_addresses((RESOLVER,) + PUBLIC + FORBIDDEN + PRIVATE)
     threading.stack_size(256 * 1024)
