@@ -82,9 +82,12 @@ no_answer(struct conn *c)
 {
 	struct http *h = c->http;
 
-	/* The host had closed it as this was sent: once more, on a new one. */
-	if (h->reused && !h->retried && h->req_framing == FRAME_NONE &&
-	    h->down == 0) {
+	/*
+	 * The host had closed it as this was sent: once more, on a new one,
+	 * unless it could have done something the first time.
+	 */
+	if (h->reused && !h->retried && method_reads(h->method) &&
+	    h->req_framing == FRAME_NONE && h->down == 0) {
 		h->retried = 1;
 		http_close_up(c);
 		http_reach(c);

@@ -283,13 +283,13 @@ def a_host(r):
     x = r.random()
     if x < 0.03:
         return r.choice(TRICKS)
-    if x < 0.25:
+    if x < 0.3:
         return a_name(r)
-    if x < 0.45:
+    if x < 0.4:
         return a_wide_name(r)
     if x < 0.6:
         return a_number(r)
-    if x < 0.75:
+    if x < 0.8:
         return b"[" + an_address(r) + b"]"
     return a_mess(r)
 
@@ -352,7 +352,7 @@ class Hosts(unittest.TestCase):
     def test_strangers(self):
         """Characters on which standards differ: a plain name or none."""
         r = random.Random(SEED + 2)
-        inputs = [a_stranger(r) for _ in range(10000)]
+        inputs = [a_stranger(r) for _ in range(4000)]
         for data, got in zip(inputs, driven("host", inputs)):
             self.assertRegex(got, r"^(bad_host|bad_address|"
                              r"name [a-z0-9_.-]{1,253})$", data)
