@@ -19,10 +19,13 @@ buf_size(const struct buf *b)
 	return (b->end - b->start);
 }
 
+/* Never NULL, so that it can be handed on where there is nothing. */
 static inline const uint8_t *
 buf_data(const struct buf *b)
 {
-	return (b->p + b->start);
+	static const uint8_t nothing;
+
+	return (b->p == NULL ? &nothing : b->p + b->start);
 }
 
 /* Makes room for n bytes behind what is there: where to write, or NULL. */

@@ -262,12 +262,12 @@ go_on(struct conn *c)
 	} while (buf_size(&c->in) < in && buf_size(&h->to_up) == 0);
 	if (read_answer(c) == STEP_GONE || send_down(c) == STEP_GONE)
 		return;
-	if (h->res_done && buf_size(&c->out) == 0 && (h->req_done ||
-	    h->close) && buf_size(&h->to_up) == 0)
+	if (h->res_done && buf_size(&c->out) == 0) {
+		/* A host that has answered needs no more of the request. */
+		if (buf_size(&h->to_up) > 0)
+			h->close = 1;
 		exchange_done(c);
-	else if (h->res_done && !h->req_done && buf_size(&c->out) == 0)
-		exchange_done(c);
-	else {
+	} else {
 		if (buf_size(&c->out) > 0)
 			c->flushed = flushed;
 		listen_on(c);

@@ -18,7 +18,9 @@
 #define SHARED_SIZE	65536
 #define PIPES_MAX	64		/* in use at a time */
 #define PIPE_SIZE	(1024 * 1024)
-#define TURN_BYTES	(2 * 1024 * 1024)	/* then others have theirs */
+/* Of all connections of a neuron, roughly; then others have their turn. */
+#define TURN_BYTES	(2 * 1024 * 1024)
+#define TURN_LEAST	SHARED_SIZE	/* of one */
 #define SMALL		16384		/* a splice below it is no bulk */
 
 struct pipes {
@@ -192,7 +194,7 @@ step(struct side *s)
 		return (flush(s));
 	if (s->eof)
 		return (MOVED_END);
-	if ((most = neuron_allowance(s->relay->neuron, TURN_BYTES)) == 0)
+	if ((most = neuron_allowance(s->relay->neuron, PIPE_SIZE)) == 0)
 		return (MOVED_WAIT_TURN);
 	if (s->bulk && pipe_get(s) == 0)
 		return (bulk(s, most));
@@ -210,15 +212,23 @@ finish(struct relay *r, enum egress_end end)
 	r->done(r->arg, end);
 }
 
+static uint64_t
+turn(const struct neuron *n)
+{
+	uint64_t bytes = TURN_BYTES / (n->nconns + 1);
+
+	return (bytes < TURN_LEAST ? TURN_LEAST : bytes);
+}
+
 /* Moves what it can.  0, or -1: the relay is gone. */
 static int
 run(struct side *s)
 {
 	struct relay *r = s->relay;
-	uint64_t begin = s->bytes;
+	uint64_t begin = s->bytes, most = turn(r->neuron);
 	enum moved m = MOVED;
 
-	while (m == MOVED && s->bytes - begin < TURN_BYTES)
+	while (m == MOVED && s->bytes - begin < most)
 		m = step(s);
 	switch (m) {
 	case MOVED:

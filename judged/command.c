@@ -205,6 +205,27 @@ take_own_egress(const struct tool *tool, const struct judge_place *place,
 	j->next = without_egress(place);
 }
 
+/* Whoever decides is told what is wished for, and not only that it asks. */
+static void
+name_wish(const struct tool *tool, const struct arguments *arguments,
+    struct judgement *j)
+{
+	const json_t *args = arguments->args;
+	const char *host = json_string_value(json_object_get(args, "host"));
+	json_int_t port = json_integer_value(json_object_get(args, "port"));
+	char buf[WHY_NAME_SIZE], on[32] = "the ports 443 and 80";
+
+	if (tool->egress != EGRESS_GRANT_SESSION || host == NULL ||
+	    j->verdict != VERDICT_ASK || j->where[0] != '\0')
+		return;
+	if (port != 0)
+		(void)snprintf(on, sizeof(on), "port %d", (int)port);
+	why_set(&j->reason, "it asks that its neuron may reach \"%s\" on %s, "
+	    "by plain HTTP %s", why_name(host, strlen(host), buf), on,
+	    json_is_true(json_object_get(args, "write")) ? "also to write" :
+	    "to read alone");
+}
+
 /*
  * Guarantee N4: what certainly needs another machine can't run without egress,
  * so it is told at once, and nobody is asked about it.
@@ -348,6 +369,7 @@ command_judge(const struct tools *tools, const struct tool *tool,
 		take_own_egress(tool, place, j);
 	else if (!place->egress && !call.proxied)
 		take_egress(judging, place, j);
+	name_wish(tool, arguments, j);
 	explain(value != NULL ? judging : NULL, arguments, place, cwd, j);
 	judging_free(judging);
 	rule_json_free(rules, call.nmore);

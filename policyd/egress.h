@@ -47,6 +47,9 @@ void	egress_neuron_gone(struct neuron *);
 /* JUDGE_F_EGRESS and JUDGE_F_GRANTS, for a call's neuron, made or not. */
 unsigned egress_flags(const struct call *);
 
+/* Writes down what is summed up (egress_log.c): now and then, at the end. */
+void	egress_chores(void);
+
 /* ---- calls (egress_run.c) ---- */
 
 /* EGRESS_CALL: neurond is about to have it.  egress_over() is its end, and

@@ -102,6 +102,10 @@ int	egress_on_granted(void *, struct imsg *);
 int	egress_on_spent(void *, struct imsg *);
 json_t	*egress_grants_json(const struct egress *);
 
+/* ---- egress_show.c ---- */
+
+const char *egress_state(void);		/* "up", "down" or "off" */
+
 /* ---- egress_log.c ---- */
 
 int	egress_on_denied(void *, struct imsg *);

@@ -127,6 +127,17 @@ egress_held_end(const char *neuron, struct egress *e)
 	h->more = 0;
 }
 
+void
+egress_chores(void)
+{
+	struct neuron *n;
+
+	TAILQ_FOREACH(n, neuron_all(), order) {
+		if (n->egress != NULL)
+			egress_held_end(n->id, n->egress);
+	}
+}
+
 /* ---- what was let through ---- */
 
 int

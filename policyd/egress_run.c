@@ -175,7 +175,9 @@ send_run(struct call *c)
 	if (!egress_has(c->neuron)) {
 		refuse_run(c, c->neuron->egress == NULL ? "the neuron was "
 		    "made without egress: its profile has no \"egress\" block"
-		    : "egressd is being started, or off; try again");
+		    : strcmp(egress_state(), "off") == 0 ? "egress is off: "
+		    "egressd ended too often, see the service's log" :
+		    "egressd is being started; try again");
 		return;
 	}
 	if ((o->timer = evtimer_new(policyd_base(), on_timer, c)) == NULL)
@@ -190,7 +192,7 @@ send_run(struct call *c)
 	put_fd(m, c, CALL_STDOUT);
 	put_fd(m, c, CALL_STDERR);
 	if (egress_send(m) == -1) {
-		refuse_run(c, "egressd is being started, or off; try again");
+		refuse_run(c, "egressd is being started; try again");
 		return;
 	}
 	o->sent = egress_generation();

@@ -46,8 +46,8 @@ egress_json(const struct neuron *n)
 }
 
 /* As supervisord says, who also knows of one that is not started again. */
-static const char *
-state_name(void)
+const char *
+egress_state(void)
 {
 	const struct process_row *row;
 	size_t i;
@@ -72,7 +72,7 @@ egress_status(void)
 		neurons++;
 		grants += n->egress->ngrants;
 	}
-	return (json_pack("{s:s,s:I,s:I}", "state", state_name(),
+	return (json_pack("{s:s,s:I,s:I}", "state", egress_state(),
 	    "neurons", neurons, "grants", grants));
 }
 

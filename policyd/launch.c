@@ -304,8 +304,11 @@ on_ended(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || end.cause < END_EXITED ||
 	    end.cause > END_NEURON_LOST)
 		return (-1);
-	egress_drain();
-	c = call_find(id);
+	if ((c = call_find(id)) != NULL && c->neuron != NULL &&
+	    c->neuron->egress != NULL) {
+		egress_drain();
+		c = call_find(id);	/* it may have ended by that */
+	}
 	/* egressd's calls are not neurond's to end */
 	if (c != NULL && c->egress != 0)
 		return (-1);

@@ -24,7 +24,7 @@ def word(e):
     return errno.errorcode.get(getattr(e, "errno", None), repr(e))
 
 
-def read_all(s, most=1 << 20):
+def read_all(s, most=1 << 26):
     """Until its end, or until nothing comes any more."""
     data = b""
     try:

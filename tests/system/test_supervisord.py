@@ -235,6 +235,16 @@ class Start(SupervisordTest):
         self.assertEqual(re.findall(r"judged: file tool/bash at (\d+)",
                                     i.log()), ["7", "7"])
 
+    def test_files_of_the_host(self):
+        """egressd's alone, as they are at the start and at each reload."""
+        i = self.instance().start()
+        i.wait_log(r"egressd: file resolv\.conf at \d+")
+        i.wait_log(r"egressd: file ca-certificates at \d+")
+        i.proc.send_signal(signal.SIGHUP)
+        i.wait_log(r"reload: generation 2 is in force")
+        self.assertEqual(re.findall(r"(\S+): file (resolv|ca)", i.log()),
+                         [("egressd", "resolv"), ("egressd", "ca")] * 2)
+
     def test_procs(self):
         i = self.instance().start()
         i.wait_log(r"policyd: procs myelind %d 0 up" % i.proc.pid)

@@ -501,6 +501,9 @@ START_TEST(test_own_egress_marks)
 	place.egress = place.grants = 0;
 	ck_assert_uint_eq(j.marks, MARK_NETWORK_WRITE);
 	ck_assert_str_eq(j.class, "network-write");
+	ck_assert_str_eq(j.reason.text, "it asks that its neuron may reach "
+	    "\"a.example\" on the ports 443 and 80, by plain HTTP also to "
+	    "write");
 	close(j.run_fd);
 	close(j.explain_fd);
 }

@@ -117,6 +117,8 @@ START_TEST(writes)
 	static const struct rig_asks write = { .marks = MARK_NETWORK_WRITE };
 	static const struct rig_asks other = { .marks = MARK_REMOTE_CODE,
 	    .args = "{\"args\":{\"argv\":[\"other\"]}}" };
+	static const struct rig_asks ruled = { .marks = MARK_NETWORK_WRITE,
+	    .verdict = VERDICT_ALLOW, .effect = EFFECT_READ };
 	const struct rig_asks *const both[] = { &write, &other };
 	uint64_t handle = user(), second = rig_operator(&rig, RIG_SECOND);
 	struct rig_call c;
@@ -136,6 +138,11 @@ START_TEST(writes)
 		want_end(rig_finished(&rig, &c), "completed", "");
 		want_call(0, 0, &c);
 	}
+	/* an operator's rule is a person's word as well */
+	rig_asks(&rig, handle, session, &ruled, &c);
+	rig_says(&rig, &c, &ruled);
+	rig_launch(&rig, &c);
+	want_call(1, EGRESS_F_WRITES, &c);
 }
 END_TEST
 
@@ -395,6 +402,39 @@ START_TEST(fetch_ends)
 }
 END_TEST
 
+/* It died too often: status says so, and so does what would need it. */
+START_TEST(off)
+{
+	char session[ID_SIZE], neuron[ID_SIZE];
+	uint64_t handle = user();
+	struct enc *e = enc_new(64);
+	struct rig_call c;
+	unsigned status;
+	json_t *json;
+
+	session_with(handle, session, neuron);
+	close(rig.fd[RIG_EGRESS]);
+	rig.fd[RIG_EGRESS] = -1;
+	enc_i32(e, 0);
+	enc_u32(e, 5);
+	enc_u8(e, PROC_ST_FAILED);
+	enc_str(e, "egressd");
+	rig_send(rig.fd[RIG_CONTROL], MSG_PROCS, e, NULL, 0);
+	ck_assert(rig_alive(&rig));
+	json = rig_query(&rig, RIG_OPERATOR, operator(), QUERY_STATUS, 0, 0,
+	    "", &status);
+	ck_assert_str_eq(rig_text(json, "egress.state"), "off");
+	json_decref(json);
+	rig_asked(&rig, rig_ask(&rig, handle, session, "fetch"), &c);
+	rig_verdict(&rig, &c, VERDICT_ALLOW);
+	json = rig_finished(&rig, &c);
+	ck_assert_ptr_nonnull(strstr(rig_text(json, "error.message"),
+	    "egress is off"));
+	want_end(json, "failed", "launch_failed");
+	json_decref(rig_whole(&rig, handle, session));
+}
+END_TEST
+
 /* While its neuron is made: cancelled, or the neuron never comes. */
 START_TEST(fetch_waits_for_its_neuron)
 {
@@ -463,6 +503,7 @@ main(void)
 	tcase_add_test(tc, recorded_in_bounds);
 	tcase_add_test(tc, fetched);
 	tcase_add_test(tc, fetch_ends);
+	tcase_add_test(tc, off);
 	tcase_add_test(tc, fetch_waits_for_its_neuron);
 	tc = with(s, "without", setup_without);
 	tcase_add_test(tc, judged_knows_of_none);
