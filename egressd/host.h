@@ -14,7 +14,7 @@
 
 struct host {
 	int		 is_address;
-	char		 name[EGRESS_NAME_MAX + 1];	/* or the address's text */
+	char		 name[EGRESS_NAME_MAX + 1];	/* or the address */
 	struct address	 address;	/* if is_address */
 };
 

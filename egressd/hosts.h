@@ -58,7 +58,7 @@ struct want {
 
 struct host_verdict {
 	enum refusal	 why;		/* REFUSE_NOT: it may */
-	unsigned	 flags;		/* HOST_F_* of the lines that allow it */
+	unsigned	 flags;		/* HOST_F_* of lines that allow it */
 	const struct cf_host *line;	/* that decided, or NULL */
 	const struct grant *grant;	/* it stands on this one, or NULL:
 					   valid until the grants change */

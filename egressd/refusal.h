@@ -41,7 +41,8 @@ ROW(FRAMING,	"framing", 400, 1, 1,					\
     "where the request ends can be understood in two ways")		\
 ROW(SCHEME,	"scheme", 400, 1, 1,					\
     "only http goes through a request with a whole URL")		\
-ROW(BAD_URL,	"bad_url", 400, 1, 1, "this is no URL of http or https")	\
+ROW(BAD_URL,	"bad_url", 400, 1, 1,					\
+    "this is no URL of http or https")					\
 ROW(BAD_ARGUMENT, "bad_argument", 400, 1, 1, "an argument can't be used") \
 ROW(TOO_LARGE,	"too_large", 431, 1, 1, "the request's head is too large") \
 ROW(CONNECTIONS, "connections", 429, 1, 1,				\

@@ -95,7 +95,8 @@ read_host(struct request *r, int host_given, struct head_bad *b)
 	int n = head_one(&r->head, "Host", &value);
 
 	if (n == -1)
-		return (head_refuse(b, REFUSE_BAD_REQUEST, "Host is there twice"));
+		return (head_refuse(b, REFUSE_BAD_REQUEST,
+		    "Host is there twice"));
 	if (n == 0)
 		return (host_given ? HEAD_OK : head_refuse(b,
 		    REFUSE_BAD_REQUEST, "Host is missing"));
@@ -171,7 +172,8 @@ read_rest(struct request *r, struct head_bad *b)
 		r->expect = span_is(value, "100-continue");
 		break;
 	default:
-		return (head_refuse(b, REFUSE_BAD_REQUEST, "Expect is there twice"));
+		return (head_refuse(b, REFUSE_BAD_REQUEST,
+		    "Expect is there twice"));
 	}
 	return (HEAD_OK);
 }

@@ -45,9 +45,9 @@ enum head_result request_read(const uint8_t *, size_t size, size_t *scanned,
 
 /*
  * The head as it goes to the host: the path, Host as it is canonical, framing,
- * and the fields that are not for this hop, in the version that it came in.  The bytes that were read must
- * still be there.  Returns fresh memory, *size bytes, or NULL when memory is
- * out.
+ * and the fields that are not for this hop, in the version that it came in.
+ * The bytes that were read must still be there.  Returns fresh memory, *size
+ * bytes, or NULL when memory is out.
  */
 char	*request_head(const struct request *, size_t *size);
 

@@ -14,8 +14,9 @@
 struct resolvconf {
 	struct address	 servers[RESOLVCONF_SERVERS];
 	size_t		 nservers;
-	size_t		 skipped;	/* lines of servers that were not taken:
-					   no address, with a zone, one too many */
+	/* Lines of servers that were not taken: no address, with a zone, one
+	 * too many. */
+	size_t		 skipped;
 };
 
 /*

@@ -13,7 +13,7 @@ struct response {
 	unsigned	 status;	/* 100 to 999 */
 	int		 minor;
 	int		 interim;	/* 1xx: another head follows */
-	int		 close;		/* the host's side can't be used again */
+	int		 close;		/* the host's side is used up */
 	enum framing	 framing;
 	uint64_t	 length;
 	struct head	 head;		/* views of the bytes read */

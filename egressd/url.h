@@ -18,7 +18,7 @@ struct url {
 	int		 tls;			/* https */
 	struct host	 host;
 	uint16_t	 port;
-	char		 path[URL_PATH_MAX];	/* with its query, from '/' on */
+	char		 path[URL_PATH_MAX];	/* and query, from '/' on */
 };
 
 /*

@@ -255,7 +255,7 @@ static const struct {
 	{ S("1.2.3.4.5"), REFUSE_BAD_ADDRESS },
 	{ S("ok.1"), REFUSE_BAD_ADDRESS },
 	{ S("\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1"),
-	    REFUSE_BAD_ADDRESS },			/* digits of full width */
+	    REFUSE_BAD_ADDRESS },		/* digits of full width */
 	{ S("127\xe3\x80\x82" "0.0.1"), REFUSE_BAD_ADDRESS }
 };
 
