@@ -67,7 +67,8 @@ if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_egress_fetch \
 	tests/unit/check_egress_hello \
 	tests/unit/check_egress_host tests/unit/check_egress_hosts \
-	tests/unit/check_egress_http tests/unit/check_egress_wire
+	tests/unit/check_egress_http tests/unit/check_egress_url \
+	tests/unit/check_egress_wire
 tests_unit_check_egress_fetch_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_fetch_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_hello_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
@@ -78,6 +79,8 @@ tests_unit_check_egress_hosts_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_hosts_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_http_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_http_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
+tests_unit_check_egress_url_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_egress_url_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 tests_unit_check_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_egress_wire_LDADD = $(EGRESS_LIBS) $(CHECK_LIBS)
 endif

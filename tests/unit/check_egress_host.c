@@ -146,7 +146,8 @@ START_TEST(addresses_have_one_form)
 END_TEST
 
 #define S(text)	{ text, sizeof(text) - 1 }
-#define A63	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define A63	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define NAME253	A63 "." A63 "." A63 "." "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
