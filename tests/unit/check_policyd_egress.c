@@ -46,12 +46,16 @@ START_TEST(started_again)
 {
 	char session[ID_SIZE], neuron[ID_SIZE];
 	uint64_t handle = user();
-	struct rig_call c;
+	static const struct rig_asks write = { .marks = MARK_NETWORK_WRITE };
+	struct rig_call c, asks;
+	char approval[ID_SIZE];
 	struct got g;
 
 	session_with(handle, session, neuron);
 	launched(handle, session, &c);
 	want_call(1, 0, &c);
+	/* what waits for a person does not run */
+	rig_waits(&rig, handle, session, &write, &asks, approval);
 	close(rig.fd[RIG_EGRESS]);
 	rig.fd[RIG_EGRESS] = -1;
 	rig_plumb(&rig, RIG_EGRESS);
