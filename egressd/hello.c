@@ -278,7 +278,7 @@ hello_answer(const uint8_t *p, size_t size)
 	    (size > RECORD_HEADER &&
 	    p[RECORD_HEADER] != MESSAGE_SERVER_HELLO))
 		return (ANSWER_OTHER);
-	if (size < RECORD_HEADER)
+	if (size <= RECORD_HEADER)
 		return (ANSWER_MORE);
 	if (((size_t)p[3] << 8 | p[4]) < MESSAGE_HEADER + 2 + sizeof(retry))
 		return (ANSWER_BAD);

@@ -364,5 +364,20 @@ class Hosts(unittest.TestCase):
                 self.assertEqual(got, want, data)
 
 
+class Words(unittest.TestCase):
+    def test_every_word_is_in_the_page(self):
+        top = os.path.dirname(os.path.dirname(os.path.dirname(
+            os.path.abspath(__file__))))
+        with open(os.path.join(top, "egressd", "refusal.h")) as f:
+            words = re.findall(r"^ROW\([A-Z_]+,\s*\"(\w+)\"", f.read(), re.M)
+        with open(os.path.join(top, "man", "myelin-api.7")) as f:
+            page = f.read().partition(".Ss Egress")[2].partition(".Ss ")[0]
+        listed = set()
+        for line in re.findall(r"^\.(?:It )?Li (.*)", page, re.M):
+            listed |= set(line.split())
+        self.assertGreater(len(words), 20)
+        self.assertEqual([w for w in words if w not in listed], [])
+
+
 if __name__ == "__main__":
     unittest.main()
