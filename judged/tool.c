@@ -241,7 +241,7 @@ read_tool_body(struct tool *tool, const json_t *value, struct why *why)
 	return (-1);
 }
 
-/* What egressd does at a neuron's wish is bound by rules alone and by people. */
+/* What egressd does at a neuron's wish is bound by rules and by people. */
 static int
 check_egress(const struct tool *tool, struct why *why)
 {

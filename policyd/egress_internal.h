@@ -47,8 +47,8 @@ struct egress {
 
 /* What a call has of egress. */
 struct egress_call {
-	unsigned	 told;		/* generation of EGRESS_CALL; 0: none */
-	unsigned	 sent;		/* generation of EGRESS_RUN; 0: not yet */
+	unsigned	 told;	/* generation of EGRESS_CALL; 0: none */
+	unsigned	 sent;	/* generation of EGRESS_RUN; 0: not yet */
 	uint64_t	 since;
 	struct event	*timer;
 	json_t		*denials;	/* array, or NULL */

@@ -237,11 +237,15 @@ static void
 deny_calls(struct neuron *n, struct denial *d)
 {
 	const struct egress_news *news = d->news;
+	char place[sizeof(news->host) + 8];
 
-	snprintf(d->what, sizeof(d->what), "%s%s%.512s:%u%s%s%s was refused%s%s",
-	    news->host[0] == '\0' ? "a request" : "",
-	    news->host[0] == '\0' ? " for port " : "",
-	    news->host, (unsigned)news->port,
+	if (news->host[0] != '\0')
+		snprintf(place, sizeof(place), "%s:%u", news->host,
+		    (unsigned)news->port);
+	else
+		snprintf(place, sizeof(place), "a request to port %u",
+		    (unsigned)news->port);
+	snprintf(d->what, sizeof(d->what), "%s%s%s%s was refused%s%s", place,
 	    news->address[0] != '\0' ? " (" : "", news->address,
 	    news->address[0] != '\0' ? ")" : "",
 	    news->detail[0] != '\0' ? ": " : "", news->detail);

@@ -78,11 +78,13 @@ egress_over(struct call *c)
 	c->out = NULL;
 }
 
+/* One that waits for a person is in the neuron, too, and may do nothing. */
 static void
 begin_one(struct call *c, void *arg)
 {
 	(void)arg;
-	if (c->egress == 0)
+	if (c->egress == 0 && (c->step == STEP_LAUNCHED ||
+	    c->step == STEP_RUNNING))
 		egress_begin(c);
 }
 

@@ -46,12 +46,16 @@ START_TEST(started_again)
 {
 	char session[ID_SIZE], neuron[ID_SIZE];
 	uint64_t handle = user();
-	struct rig_call c;
+	static const struct rig_asks write = { .marks = MARK_NETWORK_WRITE };
+	struct rig_call c, asks;
+	char approval[ID_SIZE];
 	struct got g;
 
 	session_with(handle, session, neuron);
 	launched(handle, session, &c);
 	want_call(1, 0, &c);
+	/* what waits for a person does not run */
+	rig_waits(&rig, handle, session, &write, &asks, approval);
 	close(rig.fd[RIG_EGRESS]);
 	rig.fd[RIG_EGRESS] = -1;
 	rig_plumb(&rig, RIG_EGRESS);
@@ -402,6 +406,34 @@ START_TEST(fetch_ends)
 }
 END_TEST
 
+/* egressd is stopped: the call's time is over all the same. */
+START_TEST(fetch_times_out)
+{
+	static const struct rig_asks brief = { .tool = "fetch",
+	    .timeout = 1000, .verdict = VERDICT_ALLOW, .effect = EFFECT_READ };
+	char session[ID_SIZE], neuron[ID_SIZE];
+	uint64_t handle = user();
+	struct rig_call c;
+	struct got g;
+	json_t *json;
+
+	session_with(handle, session, neuron);
+	rig_asks(&rig, handle, session, &brief, &c);
+	rig_says(&rig, &c, &brief);
+	rig_want(&rig, RIG_EGRESS, MSG_EGRESS_RUN, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), 1000);
+	got_close(&g);
+	rig_want(&rig, RIG_EGRESS, MSG_EGRESS_KILL, &g);
+	ck_assert_uint_eq(dec_u8(&g.d), END_TIMED_OUT);
+	json = rig_finished(&rig, &c);
+	ck_assert_ptr_nonnull(strstr(rig_text(json, "error.message"),
+	    "1000 ms"));
+	ck_assert(json_is_null(json_object_get(json, "exit_code")));
+	want_end(json, "failed", "timed_out");
+	json_decref(rig_whole(&rig, handle, session));
+}
+END_TEST
+
 /* It died too often: status says so, and so does what would need it. */
 START_TEST(off)
 {
@@ -503,6 +535,7 @@ main(void)
 	tcase_add_test(tc, recorded_in_bounds);
 	tcase_add_test(tc, fetched);
 	tcase_add_test(tc, fetch_ends);
+	tcase_add_test(tc, fetch_times_out);
 	tcase_add_test(tc, off);
 	tcase_add_test(tc, fetch_waits_for_its_neuron);
 	tc = with(s, "without", setup_without);
