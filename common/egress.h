@@ -29,9 +29,12 @@
 #define EGRESS_METHODS_MAX	8
 #define EGRESS_HOSTS_MAX	1024	/* lines of a profile */
 
+#define EGRESS_METHOD_MAX	32	/* bytes of one */
+
 #define HOST_F_OPAQUE		0x01	/* not TLS, or TLS without that name */
 #define HOST_F_PRIVATE		0x02	/* may have an address of RFC 1918,
 					   RFC 4193 or RFC 6598 */
+#define HOST_FLAGS	0x03
 
 /*
  * A line of "egress { }".  allow|deny host "NAME"|"*.SUFFIX" [port N, ...]
@@ -53,5 +56,18 @@ struct cf_egress {
 	int		 transparent;	/* TLS, PLAIN and DNS beside the proxy */
 	struct cf_host	*hosts;		size_t nhosts;
 };
+
+/* LISTENER_* of a neuron that is made from a profile with it; 0: none. */
+unsigned egress_listeners(const struct cf_egress *);
+/* 1 if one of its lines allows something. */
+int	egress_allows(const struct cf_egress *);
+
+/* Its part of a profile in a slice; what is read is bounded and checked. */
+struct enc;
+struct dec;
+void	egress_put(struct enc *, const struct cf_egress *);
+void	egress_get(struct dec *, struct cf_egress *);
+/* Frees what it holds. */
+void	egress_free(struct cf_egress *);
 
 #endif

@@ -37,6 +37,7 @@ common_libcommon_a_SOURCES = \
 	common/proc.c common/proc.h common/proc_internal.h \
 	common/proc_drop.c \
 	common/proc_filter.c \
+	common/egress_slice.c \
 	common/rule_slice.c \
 	common/slice.c common/slice.h \
 	common/value_hash.c common/value_hash.h

@@ -22,7 +22,7 @@
 
 #define START_DEADLINE	10000		/* ms for START to come */
 #define FILES_MAX	256
-#define KINDS		8		/* bits of enum channel_kind */
+#define KINDS		9		/* bits of enum channel_kind */
 
 static struct proc {
 	const struct proc_role	*role;

@@ -174,8 +174,9 @@ ROW(JUDGE,	CH_JUDGE, DIR_DOWN, 10, 4, 1, 1, FDS(FD_MEMFD), ST_ANY)	\
  *   as known), S reason, S next step; the run block [, explanation] */	\
 ROW(VERDICT,	CH_JUDGE, DIR_UP, 23, 6, 0, 2, FDS(FD_MEMFD), ST_UP)	\
 /* ---- policyd and neurond ------------------------------------------- */ \
-/* NEURON_MAKE u32 generation, u32 principal line, u32 uid, u32 gid,	\
- *   B groups (u32s), S neuron, S profile, S workspace ("" for none) */	\
+/* NEURON_MAKE u32 generation, u32 principal line and MAKE_F_*, u32 uid,	\
+ *   u32 gid, B groups (u32s), S neuron, S profile, S workspace ("" for	\
+ *   none) */								\
 ROW(NEURON_MAKE, CH_LAUNCH, DIR_DOWN, 16, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(NEURON_DROP, CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* LAUNCH u32 timeout ms, u8 stdin, S neuron, S call, S session;	\
@@ -340,7 +341,13 @@ ROW(EGRESS_DENIED, CH_EGRESS, DIR_UP, 7, 6, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(EGRESS_LOG,	CH_EGRESS, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* TOOL_EGRESS u8 what (EGRESS_FETCH or EGRESS_GRANT_SESSION), S tool, which	\
  *   a TOOL has named: egressd carries it out, not a neuron */		\
-ROW(TOOL_EGRESS, CH_JUDGE, DIR_UP, 1, 1, 0, 0, FDS(FD_NONE), ST_NEW)
+ROW(TOOL_EGRESS, CH_JUDGE, DIR_UP, 1, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
+/* LISTEN u32 slot, u32 generation, u8 which (LISTENER_*); its network	\
+ *   namespace */							\
+ROW(LISTEN,	CH_MAKER, DIR_DOWN, 9, 0, 1, 1, FDS(FD_NS), ST_ANY)	\
+/* LISTENING u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S step; the sockets, in the order of the bits asked for */		\
+ROW(LISTENING,	CH_MAKER, DIR_UP, 12, 1, 0, 4, FDS(FD_INET), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -425,6 +432,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
 #define JUDGE_F_EXPLAIN		0x02	/* explain it whatever the verdict */
+#define JUDGE_F_GRANTS		0x04	/* request_egress can grant it more */
 
 /*
  * VERDICT flags.  With UNRESOLVED a word is not known before it runs, so no
@@ -450,9 +458,17 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 #define LISTENER_TLS		0x02
 #define LISTENER_PLAIN		0x04
 #define LISTENER_DNS		0x08
+#define LISTENERS_ALL		0x0f
 
-/* EGRESS_RUN and EGRESS_GRANT: what */
-enum { EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION };
+/*
+ * EGRESS_RUN and EGRESS_GRANT: what.  EGRESS_GRANT alone may say NONE: what
+ * was granted to the session for that host and port, with these flags, is
+ * taken back, and what it let through is closed.
+ */
+enum {
+	EGRESS_FETCH = 1, EGRESS_GRANT_ONCE, EGRESS_GRANT_SESSION,
+	EGRESS_GRANT_NONE
+};
 
 /* EGRESS_CALL and EGRESS_GRANT: plain HTTP may write, a human said so. */
 #define EGRESS_F_WRITES		0x01
@@ -488,8 +504,13 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 	(PTY_ROWS(size) >= 1 && PTY_ROWS(size) <= PTY_SIZE_MAX &&	\
 	PTY_COLS(size) >= 1 && PTY_COLS(size) <= PTY_SIZE_MAX)
 
+/* NEURON_MAKE: with the principal's line, which is a small number */
+#define MAKE_F_NO_EGRESS	UINT32_C(0x80000000)	/* whatever the profile */
+
 /* BUILD: with the number of v1 tasks files in one byte */
 #define BUILD_F_NO_PTY		0x80	/* no terminals of its own */
+#define BUILD_F_EGRESS		0x40	/* a proxy listens inside */
+#define BUILD_FLAGS		0xc0
 
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };

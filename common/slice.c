@@ -78,6 +78,13 @@ where_free(struct where *w)
 }
 
 static void
+profile_free(struct cf_profile *p)
+{
+	where_free(&p->where);
+	egress_free(&p->egress);
+}
+
+static void
 principal_free(struct cf_principal *p)
 {
 	where_free(&p->where);
@@ -104,7 +111,7 @@ slice_free(struct slice *s)
 	if (s == NULL)
 		return;
 	for (i = 0; i < s->nprofiles; i++)
-		where_free(&s->profiles[i].where);
+		profile_free(&s->profiles[i]);
 	for (i = 0; i < s->nprincipals; i++)
 		principal_free(&s->principals[i]);
 	for (i = 0; i < s->noperators; i++) {
@@ -213,6 +220,7 @@ put_profiles(struct enc *e, const struct slice *s)
 		enc_str(e, s->profiles[i].name);
 		enc_u8(e, (uint8_t)s->profiles[i].mode);
 		put_limits(e, &s->profiles[i].limits);
+		egress_put(e, &s->profiles[i].egress);
 	}
 }
 
@@ -454,6 +462,7 @@ get_profiles(struct dec *d, struct slice *s)
 		dec_str(d, p->name, sizeof(p->name));
 		p->mode = get_choice(d, MODE_NATIVE);
 		get_limits(d, &p->limits);
+		egress_get(d, &p->egress);
 	}
 }
 

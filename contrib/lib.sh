@@ -9,9 +9,9 @@ die()
 
 # Debian packages that the build needs, and nothing that the tests add.
 BUILD_PACKAGES="autoconf automake autoconf-archive bison gcc make pkg-config
-    libc6-dev libevent-dev libjansson-dev libseccomp-dev libcap-dev libbsd-dev
-    libmd-dev libpcre2-dev libsqlite3-dev libssl-dev libvectorscan-dev
-    nettle-dev check ripgrep"
+    libc6-dev libc-ares-dev libevent-dev libjansson-dev libseccomp-dev
+    libcap-dev libbsd-dev libmd-dev libidn2-dev libpcre2-dev libsqlite3-dev
+    libssl-dev libvectorscan-dev nettle-dev check ripgrep"
 
 # need_packages NAME...: installs those that are missing.
 need_packages()

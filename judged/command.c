@@ -170,12 +170,69 @@ take(const struct judging *judging, const struct rule_call *call,
 	j->next = "do without it, or name what is meant more narrowly";
 }
 
+/* What is left to do where there is no egress. */
+static const char *
+without_egress(const struct judge_place *place)
+{
+	if (place->grants)
+		return ("ask for the host with the tool request_egress: an "
+		    "operator decides; or work with what is there");
+	return ("work with what is there: only an operator can grant egress, "
+	    "by an \"egress\" block in the neuron's profile (where a profile "
+	    "has one, the tool request_egress asks for a host)");
+}
+
+/*
+ * The tools that egressd carries out: one needs a line or a grant, the other
+ * can add a grant only where there is egress at all.
+ */
+static void
+take_own_egress(const struct tool *tool, const struct judge_place *place,
+    struct judgement *j)
+{
+	if (tool->egress == EGRESS_FETCH ? place->egress : place->grants)
+		return;
+	j->verdict = VERDICT_DENY;
+	j->flags |= VERDICT_F_NO_EGRESS;
+	j->where[0] = '\0';
+	(void)snprintf(j->rule, sizeof(j->rule), "no_egress");
+	if (tool->egress == EGRESS_FETCH)
+		why_set(&j->reason, "%s needs the network, and this neuron has "
+		    "no egress", tool->name);
+	else
+		why_set(&j->reason, "%s adds a host to a neuron's egress, and "
+		    "this neuron's profile has none", tool->name);
+	j->next = without_egress(place);
+}
+
+/* Whoever decides is told what is wished for, and not only that it asks. */
+static void
+name_wish(const struct tool *tool, const struct arguments *arguments,
+    struct judgement *j)
+{
+	const json_t *args = arguments->args;
+	const char *host = json_string_value(json_object_get(args, "host"));
+	json_int_t port = json_integer_value(json_object_get(args, "port"));
+	char buf[WHY_NAME_SIZE], on[32] = "the ports 443 and 80";
+
+	if (tool->egress != EGRESS_GRANT_SESSION || host == NULL ||
+	    j->verdict != VERDICT_ASK || j->where[0] != '\0')
+		return;
+	if (port != 0)
+		(void)snprintf(on, sizeof(on), "port %d", (int)port);
+	why_set(&j->reason, "it asks that its neuron may reach \"%s\" on %s, "
+	    "by plain HTTP %s", why_name(host, strlen(host), buf), on,
+	    json_is_true(json_object_get(args, "write")) ? "also to write" :
+	    "to read alone");
+}
+
 /*
  * Guarantee N4: what certainly needs another machine can't run without egress,
  * so it is told at once, and nobody is asked about it.
  */
 static void
-take_egress(const struct judging *judging, struct judgement *j)
+take_egress(const struct judging *judging, const struct judge_place *place,
+    struct judgement *j)
 {
 	static const uint32_t marks = MARK_NETWORK_READ | MARK_NETWORK_WRITE |
 	    MARK_REMOTE_CODE;
@@ -211,9 +268,7 @@ take_egress(const struct judging *judging, struct judgement *j)
 	explain_words(f->command, shown, sizeof(shown));
 	why_set(&j->reason, "%s needs the network (\"%s\", bytes %u to %u), "
 	    "and this neuron has no egress", f->class, shown, f->from, f->to);
-	j->next = "work with what is there: only an operator can grant "
-	    "egress, in the neuron's profile, and this version of Myelin has "
-	    "none to grant yet (request_egress comes with it)";
+	j->next = without_egress(place);
 }
 
 /* What a person would be told; policy may still ask about what is allowed. */
@@ -308,8 +363,13 @@ command_judge(const struct tools *tools, const struct tool *tool,
 	take(judging, &call, j);
 	for (i = 0; i < arguments->nenv; i++)
 		call.proxied |= is_proxy(arguments->env[i]);
-	if (j->verdict != VERDICT_DENY && !place->egress && !call.proxied)
-		take_egress(judging, j);
+	if (j->verdict == VERDICT_DENY)
+		;
+	else if (tool->egress != 0 && !WITHOUT(no_egress))
+		take_own_egress(tool, place, j);
+	else if (!place->egress && !call.proxied)
+		take_egress(judging, place, j);
+	name_wish(tool, arguments, j);
 	explain(value != NULL ? judging : NULL, arguments, place, cwd, j);
 	judging_free(judging);
 	rule_json_free(rules, call.nmore);

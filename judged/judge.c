@@ -273,6 +273,27 @@ coerce(const struct tools *tools, const struct tool *tool,
 	return (0);
 }
 
+/* Guarantee N7: what does not read takes another way, which is named. */
+static void
+name_the_way(const struct tool *tool, const struct arguments *arguments,
+    struct judgement *j)
+{
+	const json_t *method;
+
+	if (tool->egress != EGRESS_FETCH || arguments->args == NULL)
+		return;
+	method = json_object_get(arguments->args, "method");
+	if (!json_is_string(method) ||
+	    strcmp(json_string_value(method), "GET") == 0 ||
+	    strcmp(json_string_value(method), "HEAD") == 0)
+		return;
+	why_add(&j->reason, "; %s reads with GET and HEAD alone: any other "
+	    "method takes bash and curl, which an operator approves",
+	    tool->name);
+	j->next = "use bash with curl: the call then waits for an operator's "
+	    "approval";
+}
+
 void
 judge(const struct tools *tools, const struct limits *limits,
     const char *name, const struct judge_place *place, const uint8_t *bytes,
@@ -299,9 +320,10 @@ judge(const struct tools *tools, const struct limits *limits,
 	    (!WITHOUT(schema) &&
 	    fits(tool, arguments.args, &j->reason) == -1) ||
 	    check_env(tools, tool, &arguments, &j->reason) == -1 ||
-	    build(tools, tool, &arguments, limits, j) == -1)
+	    build(tools, tool, &arguments, limits, j) == -1) {
 		invalid(j, "input_schema in GET /v1/tools says what fits");
-	else {
+		name_the_way(tool, &arguments, j);
+	} else {
 		decide(tool, j);
 		command_judge(tools, tool, &arguments, place, j);
 	}

@@ -38,6 +38,7 @@ struct judge_place {
 	const char	*rules;		/* the session's, JSON; "" for none */
 	int		 streamed;	/* its stdin comes while it runs */
 	int		 egress;	/* its neuron has egress */
+	int		 grants;	/* request_egress can grant it more */
 	int		 explain;	/* also what is not asked about */
 };
 

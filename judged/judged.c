@@ -164,6 +164,12 @@ announce(void)
 		imsg_put_raw(m, tool->sha256, sizeof(tool->sha256));
 		imsg_put_str(m, tool->name);
 		channel_send(policyd, m);
+		if (tool->egress != 0) {
+			m = imsg_new(MSG_TOOL_EGRESS);
+			imsg_put_u8(m, (uint8_t)tool->egress);
+			imsg_put_str(m, tool->name);
+			channel_send(policyd, m);
+		}
 		if (tool->group[0] == '\0')
 			continue;
 		m = imsg_new(MSG_TOOL_GROUP);
@@ -224,6 +230,7 @@ on_judge(void *arg, struct imsg *m)
 	place.streamed = imsg_get_u8(m) == STDIN_STREAM;
 	flags = imsg_get_u8(m);
 	place.egress = (flags & JUDGE_F_EGRESS) != 0;
+	place.grants = (flags & JUDGE_F_GRANTS) != 0;
 	place.explain = (flags & JUDGE_F_EXPLAIN) != 0;
 	imsg_get_str(m, name, sizeof(name));
 	imsg_get_str(m, workspace, sizeof(workspace));

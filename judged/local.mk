@@ -58,6 +58,7 @@ judged_judged_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 JUDGED_TOOLS = judged/tools/bash.json \
 	judged/tools/edit.json \
 	judged/tools/exec.json \
+	judged/tools/fetch.json \
 	judged/tools/find.json \
 	judged/tools/grep.json \
 	judged/tools/ls.json \
@@ -67,6 +68,7 @@ JUDGED_TOOLS = judged/tools/bash.json \
 	judged/tools/memory_store.json \
 	judged/tools/python.json \
 	judged/tools/read.json \
+	judged/tools/request_egress.json \
 	judged/tools/write.json
 dist_tools_DATA += $(JUDGED_TOOLS)
 BUILT_SOURCES += judged/tools.stamp
@@ -77,6 +79,7 @@ CLEANFILES += judged/tools.stamp \
 judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
 		$(srcdir)/judged/tools/edit.json \
 		$(srcdir)/judged/tools/exec.json \
+		$(srcdir)/judged/tools/fetch.json \
 		$(srcdir)/judged/tools/find.json \
 		$(srcdir)/judged/tools/grep.json \
 		$(srcdir)/judged/tools/ls.json \
@@ -86,6 +89,7 @@ judged/tools.stamp: $(srcdir)/judged/tools/bash.json \
 		$(srcdir)/judged/tools/memory_store.json \
 		$(srcdir)/judged/tools/python.json \
 		$(srcdir)/judged/tools/read.json \
+		$(srcdir)/judged/tools/request_egress.json \
 		$(srcdir)/judged/tools/write.json
 	$(AM_V_at)$(MKDIR_P) judged/tools
 	$(AM_V_GEN)test "$(srcdir)" -ef . || \

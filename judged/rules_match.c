@@ -227,7 +227,7 @@ words_allow(const struct rule_call *call, const struct strings *list,
 
 /* ---- hosts ---- */
 
-/* In lower case, or NULL: no host's name is that long. */
+/* In lower case and without a last dot, or NULL: no name is that long. */
 static const char *
 lower(const char *text, char *dst, size_t size)
 {
@@ -236,6 +236,9 @@ lower(const char *text, char *dst, size_t size)
 	for (i = 0; text[i] != '\0' && i + 1 < size; i++)
 		dst[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ?
 		    text[i] | 0x20 : text[i]);
+	if (i > 1 && text[i] == '\0' && dst[i - 1] == '.' &&
+	    dst[i - 2] != '.')
+		dst[i - 1] = '\0';
 	dst[i] = '\0';
 	return (text[i] == '\0' ? dst : NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "codec.h"
 #include "judge/class.h"
+#include "judge/hosts.h"
 #include "judge/zone.h"
 #include "limits.h"
 #include "runblock.h"
@@ -105,6 +106,41 @@ find_path(struct judging *j, const struct target *t, struct subject *s,
 	judging_find(j, f);
 }
 
+/*
+ * Whom egressd would ask, for the rules: it decides itself, of the name as it
+ * is canonical.
+ */
+static void
+find_host(struct judging *j, const struct target *t, struct finding *f)
+{
+	struct finding_hosts *h = judging_alloc(j, sizeof(*h));
+	int fetches = t->tool->egress == EGRESS_FETCH;
+	const char *text;
+	size_t n;
+
+	text = json_string_value(json_object_get(t->arguments->args,
+	    fetches ? "url" : "host"));
+	if (text == NULL)
+		h->unsure = 1;
+	else if (fetches)
+		hosts_add(j, h, word_make(j, judging_strndup(j, text,
+		    strlen(text)), NULL));
+	else {
+		n = strlen(text);
+		n -= n > 0 && text[n - 1] == '.';
+		hosts_add_text(j, h, judging_strndup(j, text, n));
+	}
+	f->hosts = h;
+	if (fetches)
+		f->flags |= FINDING_NETWORK;
+	else
+		f->marks |= json_is_true(json_object_get(
+		    t->arguments->args, "write")) ? MARK_NETWORK_WRITE :
+		    MARK_NETWORK_READ;
+	f->class = (f->marks & MARK_NETWORK_WRITE) != 0 ? "network-write" :
+	    "network-read";
+}
+
 static void
 find_argv(struct judging *j, const struct runblock *block,
     struct command *c)
@@ -140,6 +176,8 @@ find(struct judging *j, void *arg)
 	c->home = x->home;
 	if (t->block != NULL)
 		find_argv(j, t->block, c);
+	if (t->tool->egress != 0)
+		find_host(j, t, &f);
 	find_path(j, t, &s, &f);
 }
 

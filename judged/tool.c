@@ -209,6 +209,15 @@ static const char *const bodies[] = {
 	"memory_recall", "memory_store", "read", "write"
 };
 
+/* And what egressd has. */
+static const struct {
+	const char	*name;
+	unsigned	 egress;
+} bodies_egress[] = {
+	{ "fetch",		EGRESS_FETCH },
+	{ "request_egress",	EGRESS_GRANT_SESSION }
+};
+
 static int
 read_tool_body(struct tool *tool, const json_t *value, struct why *why)
 {
@@ -221,8 +230,34 @@ read_tool_body(struct tool *tool, const json_t *value, struct why *why)
 			return (0);
 		}
 	}
-	why_set(why, "body: neuron-tool has no such body");
+	for (i = 0; name != NULL && i < NITEMS(bodies_egress); i++) {
+		if (strcmp(name, bodies_egress[i].name) == 0) {
+			tool->body = name;
+			tool->egress = bodies_egress[i].egress;
+			return (0);
+		}
+	}
+	why_set(why, "body: neither neuron-tool nor egressd has such a body");
 	return (-1);
+}
+
+/* What egressd does at a neuron's wish is bound by rules and by people. */
+static int
+check_egress(const struct tool *tool, struct why *why)
+{
+	if (tool->egress == EGRESS_GRANT_SESSION && !tool->asks) {
+		why_set(why, "asks: must be true with \"body\": "
+		    "\"request_egress\": who may reach what is for people to "
+		    "say, or for a profile's \"egress\"");
+		return (-1);
+	}
+	if (tool->egress == EGRESS_FETCH &&
+	    (tool->marks & MARK_NETWORK_READ) == 0) {
+		why_set(why, "marks: must have \"network-read\" with "
+		    "\"body\": \"fetch\"");
+		return (-1);
+	}
+	return (0);
 }
 
 /* Guarantee C0: what a tool says can only be stricter. */
@@ -402,7 +437,7 @@ read_members(struct tool *tool, struct why *why)
 		why_set(why, "both \"argv\" and \"body\"");
 		return (-1);
 	}
-	return (tool->body != NULL ? 0 :
+	return (tool->body != NULL ? check_egress(tool, why) :
 	    template_check(tool->argv, tool->schema, why));
 }
 

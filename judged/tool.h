@@ -38,9 +38,11 @@ struct tool {
 	const json_t	*schema;
 	const json_t	*exactly_one;	/* groups.h; NULL for none */
 	const json_t	*at_most_one;
-	/* One of the two: a program's template, or a body of neuron-tool. */
+	/* One of the two: a program's template, or a body: of neuron-tool, or
+	 * of egressd. */
 	const json_t	*argv;
 	const char	*body;
+	unsigned	 egress;	/* EGRESS_* of a body of egressd's, or 0 */
 	const json_t	*env;		/* fixed pairs, or NULL */
 	enum tool_judges judges;
 	const char	*judged_argument;

@@ -197,6 +197,9 @@ denials(const json_t *call)
 	json_array_foreach(get(call, "denials"), i, one) {
 		line("denied", "by %s: %s", text(one, "layer"),
 		    text(one, "what"));
+		if (number(one, "times") > 1)
+			line("", "%" JSON_INTEGER_FORMAT " times",
+			    number(one, "times"));
 		if (*text(one, "rule") != '\0')
 			line("", "rule %s", text(one, "rule"));
 		if (*text(one, "next") != '\0')

@@ -215,6 +215,48 @@ systemd(void)
 	    "does not run: start myelind(8) by other means"));
 }
 
+/* Whom egressd asks, and whom it believes, where a profile has egress. */
+static json_t *
+name_servers(void)
+{
+	static const char path[] = "/etc/resolv.conf";
+	char line[512], server[64];
+	unsigned n = 0;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return (say("name servers", 0, "write one to it, then "
+		    "systemctl reload myelin", "%s: %s", path,
+		    strerror(errno)));
+	while (fgets(line, sizeof(line), f) != NULL)
+		n += sscanf(line, "nameserver %63s", server) == 1;
+	fclose(f);
+	/* resolv.conf(5): without one it is this host's own */
+	if (n == 0)
+		return (say("name servers", 0, "name one in it, then systemctl "
+		    "reload myelin, if a profile has egress", "%s names none: "
+		    "127.0.0.1 is asked", path));
+	return (say("name servers", 1, "", "%u in %s", n, path));
+}
+
+static json_t *
+authorities(void)
+{
+	static const char path[] = "/etc/ssl/certs/ca-certificates.crt";
+	static const char remedy[] = "install ca-certificates, or see to it "
+	    "that root alone may write the file; until then the tool fetch "
+	    "has no https";
+	struct stat st;
+
+	if (stat(path, &st) == -1)
+		return (say("authorities", 0, remedy, "%s: %s", path,
+		    strerror(errno)));
+	return (say("authorities", st.st_uid == 0 && (st.st_mode & 022) == 0 &&
+	    st.st_size > 0, remedy, "%s: uid %u, mode %04o, %lld bytes", path,
+	    (unsigned)st.st_uid, (unsigned)st.st_mode & 07777,
+	    (long long)st.st_size));
+}
+
 /* ---- the service ---- */
 
 static json_t *
@@ -310,7 +352,8 @@ host_facts(const struct options *o)
 {
 	static json_t *(*const rows[])(void) = {
 		kernel, cgroups, namespaces, pipes, proc, apparmor,
-		core_pattern, symlinks, tiocsti, systemd
+		core_pattern, symlinks, tiocsti, systemd, name_servers,
+		authorities
 	};
 	json_t *list = json_array();
 	size_t i;

@@ -153,6 +153,27 @@ failed_status(const struct options *o, const char *program,
 	return (status == STATUS_OWN ? own_status(f->finished) : status);
 }
 
+/*
+ * A program that failed may not say whom it could not reach, or why: what
+ * egressd refused it is told, as its own words may not be.
+ */
+static void
+say_denials(const json_t *result)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "denials"), i, one) {
+		if (strcmp(text_of(one, "layer") != NULL ?
+		    text_of(one, "layer") : "", "egress") != 0 ||
+		    text_of(one, "what") == NULL)
+			continue;
+		complain("denied: %s", text_of(one, "what"));
+		if (text_of(one, "next") != NULL)
+			advise("%s", text_of(one, "next"));
+	}
+}
+
 static int
 finished_status(const struct options *o, const char *program,
     const struct follow *f)
@@ -162,8 +183,11 @@ finished_status(const struct options *o, const char *program,
 
 	if (f->dropped > 0)
 		complain("%llu pieces of output were lost", f->dropped);
-	if (state != NULL && strcmp(state, "completed") == 0)
+	if (state != NULL && strcmp(state, "completed") == 0) {
+		if (own_status(f->finished) != 0)
+			say_denials(f->finished);
 		return (own_status(f->finished));
+	}
 	if (f->signal != 0)
 		return (EXIT_SIGNAL + f->signal);
 	if (state != NULL && strcmp(state, "cancelled") == 0) {

@@ -48,6 +48,7 @@ static struct helper {
 static const struct channel_handler maker_handlers[] = {
 	{ MSG_HELPER_UP,	on_helper_up },
 	{ MSG_NS_MADE,		slot_on_ns_made },
+	{ MSG_LISTENING,	neuron_on_listening },
 	{ MSG_WALKED,		neuron_on_walked }
 };
 

@@ -14,6 +14,7 @@
 #include "proc.h"
 #include "settings.h"
 #include "signals.h"
+#include "without.h"
 
 static struct channel *channel;
 
@@ -34,6 +35,8 @@ on_make(void *arg, struct imsg *m)
 	memset(&req, 0, sizeof(req));
 	req.generation = imsg_get_u32(m);
 	req.line = imsg_get_u32(m);
+	req.no_egress = (req.line & MAKE_F_NO_EGRESS) != 0;
+	req.line &= ~MAKE_F_NO_EGRESS;
 	req.owner.uid = imsg_get_u32(m);
 	req.owner.gid = imsg_get_u32(m);
 	groups = imsg_get_bytes(m, &size);
@@ -132,6 +135,17 @@ on_signal(void *arg, struct imsg *m)
 }
 
 static int
+on_listeners_again(void *arg, struct imsg *m)
+{
+	(void)arg;
+	if (imsg_end(m) == -1)
+		return (-1);
+	if (!WITHOUT(listeners_again))
+		neurons_tell_listeners();
+	return (0);
+}
+
+static int
 on_resize(void *arg, struct imsg *m)
 {
 	char id[ID_SIZE];
@@ -169,7 +183,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_LAUNCH,		on_launch },
 	{ MSG_KILL,		on_kill },
 	{ MSG_CALL_SIGNAL,	on_signal },
-	{ MSG_CALL_RESIZE,	on_resize }
+	{ MSG_CALL_RESIZE,	on_resize },
+	{ MSG_LISTENERS_AGAIN,	on_listeners_again }
 };
 
 static const struct channel_ops ops = {

@@ -14,6 +14,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/checks.c neurond/checks.h \
 	neurond/helper.c neurond/helper.h \
 	neurond/launch.c neurond/launch.h \
+	neurond/listeners.c neurond/listeners.h \
 	neurond/neuron.c neurond/neuron.h \
 	neurond/neuron_init.c neurond/neuron_init.h \
 	neurond/program.c neurond/program.h \
@@ -44,6 +45,7 @@ neurond_libnative_a_SOURCES = \
 neurond_libmaker_a_SOURCES = \
 	neurond/maker.h \
 	neurond/maker_answer.c \
+	neurond/maker_listen.c \
 	neurond/maker_ns.c \
 	neurond/maker_walk.c
 

@@ -1,5 +1,6 @@
 /*
- * The maker: namespaces ahead of time, and the walk to a workspace.
+ * The maker: namespaces ahead of time, listeners in one of them where a neuron
+ * has egress, and the walk to a workspace.
  *
  * Each request is a worker process that answers neurond itself: a packet is
  * whole or not there.  The maker only starts them, reaps them, and answers
@@ -110,6 +111,28 @@ on_ns_make(void *arg, struct imsg *m)
 }
 
 static int
+on_listen(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation;
+	unsigned which;
+	int net_ns;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	which = imsg_get_u8(m);
+	if (imsg_end(m) == -1 || which == 0 || which > LISTENERS_ALL)
+		return (-1);
+	net_ns = imsg_claim_fd(m, 0);
+	FAULT("maker.listen-asked");
+	if (worker_start(MSG_LISTENING, slot, generation) == 0)
+		maker_listen(slot, generation, which, net_ns);
+	close(net_ns);
+	FAULT("maker.listen-forked");
+	return (0);
+}
+
+static int
 on_walk(void *arg, struct imsg *m)
 {
 	static struct walk w;
@@ -190,6 +213,7 @@ expire(void)
 
 static const struct channel_handler handlers[] = {
 	{ MSG_NS_MAKE,	on_ns_make },
+	{ MSG_LISTEN,	on_listen },
 	{ MSG_WALK,	on_walk }
 };
 

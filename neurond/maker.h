@@ -1,5 +1,5 @@
 /*
- * The maker's two kinds of work.  Each runs in a process of its own and ends
+ * The maker's three kinds of work.  Each runs in a process of its own and ends
  * it with an answer.
  */
 #ifndef MYELIN_NEUROND_MAKER_H
@@ -35,6 +35,10 @@ struct walk {
 
 /* A user namespace with its limits at 0, and a network namespace with lo. */
 _Noreturn void	maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid);
+
+/* Sockets in a network namespace of maker_ns(): which is LISTENER_*. */
+_Noreturn void	maker_listen(uint32_t slot, uint32_t generation,
+		    unsigned which, int net_ns);
 
 /* The directory, reached with exactly the owner's ids, and a user namespace
  * that maps owner to neuron for its mount. */

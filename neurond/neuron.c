@@ -134,6 +134,7 @@ neuron_free(struct neuron *n)
 		close(n->pidfd);
 	if (n->tree != -1)
 		close(n->tree);
+	listeners_close(&n->listeners);
 	if (n->slot != NULL)
 		slot_free(n->slot);
 	event_free(n->timer);
@@ -267,6 +268,7 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	n->limits = *limits;
 	n->owner = req->owner;
 	n->tree = n->pidfd = -1;
+	listeners_init(&n->listeners, 0);
 	n->asked = now_us();
 	TAILQ_INIT(&n->calls);
 	TAILQ_INSERT_TAIL(&neurons, n, entry);
@@ -327,8 +329,12 @@ neuron_make(const struct neuron_request *req)
 		    "configuration is not in force", req->generation);
 	else if (why != NULL)
 		neuron_end(n, GONE_REFUSED, "%s", why);
-	else
+	else {
+		if (!req->no_egress)
+			listeners_init(&n->listeners,
+			    settings_listeners(s, req->profile));
 		try_build(n);
+	}
 }
 
 static int
@@ -402,7 +408,8 @@ start_build(struct neuron *n)
 	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
 	imsg_put_u8(m, (uint8_t)(ntasks |
-	    (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY)));
+	    (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
+	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0)));
 	imsg_put_str(m, n->workspace);
 	imsg_put_fd(m, fds[1]);
 	/* The message owns what it carries; these two are needed once. */
@@ -431,14 +438,16 @@ try_build(struct neuron *n)
 		slots_poke();
 		return;
 	}
-	if (n->workspace[0] == '\0' || n->tree != -1) {
+	if ((n->workspace[0] == '\0' || n->tree != -1) &&
+	    (n->listeners.which == 0 || n->listeners.n > 0)) {
 		start_build(n);
 		return;
 	}
 	if (!helper_is_up(HELPER_MAKER))
 		return;
 	set_state(n, NEURON_WALKING);
-	if (send_walk(n) == -1)
+	if ((n->workspace[0] != '\0' && n->tree == -1 ? send_walk(n) :
+	    listeners_ask(n->slot, n->listeners.which)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 	FAULT("neuron.walk-sent");
 }
@@ -527,6 +536,36 @@ neuron_on_walked(void *arg, struct imsg *m)
 }
 
 int
+neuron_on_listening(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, error;
+	char step[128];
+	struct neuron *n;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	imsg_get_str(m, step, sizeof(step));
+	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
+		return (-1);
+	n = find_slot(slot, generation);
+	if (n == NULL || n->state != NEURON_WALKING)
+		return (0);	/* dropped meanwhile */
+	if (error != 0) {
+		neuron_end(n, GONE_FAILED, "egress: %s: %s", step,
+		    strerrordesc_np((int)error));
+		return (0);
+	}
+	if (n->listeners.n > 0 || listeners_take(&n->listeners, m) == -1)
+		return (-1);
+	FAULT("neuron.listening");
+	set_state(n, NEURON_WAITING);
+	try_build(n);
+	return (0);
+}
+
+int
 neuron_on_built(void *arg, struct imsg *m)
 {
 	uint32_t slot, generation, error;
@@ -593,6 +632,17 @@ neuron_reaped(pid_t pid)
 		return (1);
 	}
 	return (0);
+}
+
+void
+neurons_tell_listeners(void)
+{
+	struct neuron *n;
+
+	/* One on its way up tells them by itself. */
+	TAILQ_FOREACH(n, &neurons, entry)
+		if (n->state == NEURON_UP_)
+			listeners_tell(n);
 }
 
 void

@@ -11,6 +11,7 @@
 #include "cgroup.h"
 #include "helper.h"
 #include "ids.h"
+#include "listeners.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -21,7 +22,8 @@ struct imsg;
 
 enum neuron_state {
 	NEURON_WAITING,		/* for a slot, or a helper */
-	NEURON_WALKING,		/* the maker looks for its workspace */
+	NEURON_WALKING,		/* the maker looks for its workspace, or
+				 * makes its listeners */
 	NEURON_BUILDING,	/* the spawner clones, init sets up */
 	NEURON_UP_,		/* calls run */
 	NEURON_DYING		/* its cgroups are emptied and removed */
@@ -36,6 +38,7 @@ struct neuron {
 	struct owner	 owner;
 	char		*workspace;	/* "" without one */
 	int		 tree;
+	struct listeners listeners;
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -64,6 +67,7 @@ struct neuron_request {
 	char		 workspace[PATH_BYTES_MAX];
 	uint32_t	 generation;	/* of the configuration it counts in */
 	uint32_t	 line;		/* index of the principal's line */
+	int		 no_egress;	/* though the profile has it */
 	struct owner	 owner;
 };
 
@@ -81,6 +85,8 @@ int	neurons_busy(void);
 /* There may be something now for those that wait. */
 void	neurons_poke(void);
 void	neurons_helper_down(enum helper_which);
+/* An egressd that is new wants the listeners of all that are up. */
+void	neurons_tell_listeners(void);
 /* A child was reaped; 1 if it was a PID 1. */
 int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
@@ -88,6 +94,7 @@ void	neurons_end_all(const char *why);
 
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);
+int	neuron_on_listening(void *, struct imsg *);
 int	neuron_on_built(void *, struct imsg *);
 
 uint64_t now_us(void);

@@ -45,6 +45,7 @@ up(struct neuron *n)
 	event_del(n->timer);
 	n->state = NEURON_UP_;
 	n->was_up = 1;
+	listeners_tell(n);
 	imsg_put_u64(m, n->layers);
 	imsg_put_u64(m, n->device);
 	imsg_put_u64(m, n->inode);

@@ -150,6 +150,7 @@ static const int caps[] = {
 	CAP_DAC_OVERRIDE,	/* cgroup files, a memfd of apid's */
 	CAP_KILL,
 	CAP_NET_ADMIN,		/* loopback */
+	CAP_NET_BIND_SERVICE,	/* listeners of neurons with egress */
 	CAP_SYS_CHROOT,		/* setns of a mount namespace, pivot_root */
 	CAP_MKNOD,		/* /dev of the template */
 	CAP_SYS_RESOURCE,	/* limits of namespaces, where it is held */

@@ -8,6 +8,7 @@
 #include "maker.h"
 #include "proc.h"
 #include "settings.h"
+#include "without.h"
 
 static struct slice *current, *before;
 static uint64_t slots;		/* made at the start */
@@ -145,6 +146,16 @@ settings_profile(const struct slice *s, const char *name)
 	if ((profile = slice_profile(s, name)) != NULL)
 		return (&profile->limits);
 	return (strcmp(name, "default") == 0 ? &s->limits : NULL);
+}
+
+unsigned
+settings_listeners(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	if (WITHOUT(egress_asked_for))
+		return (LISTENERS_ALL);
+	return (profile == NULL ? 0 : egress_listeners(&profile->egress));
 }
 
 unsigned

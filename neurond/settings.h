@@ -29,6 +29,8 @@ const struct slice *settings_of(uint32_t generation);
 /* The limits of a profile, "default" being there always; NULL if unknown. */
 const struct limits *settings_profile(const struct slice *,
 	    const char *name);
+/* LISTENER_* that its neurons have; 0 for one without egress. */
+unsigned settings_listeners(const struct slice *, const char *name);
 /* As many as the first configuration needs. */
 unsigned settings_slots(void);
 

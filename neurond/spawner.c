@@ -98,7 +98,8 @@ on_build(void *arg, struct imsg *m)
 	req.nofile = imsg_get_u32(m);
 	req.ntasks = imsg_get_u8(m);
 	req.pty = (req.ntasks & BUILD_F_NO_PTY) == 0;
-	req.ntasks &= ~BUILD_F_NO_PTY;
+	req.egress = (req.ntasks & BUILD_F_EGRESS) != 0;
+	req.ntasks &= ~BUILD_FLAGS;
 	imsg_get_str(m, req.workspace, sizeof(req.workspace));
 	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX ||
 	    imsg_fds(m) != 4U + (unsigned)req.ntasks +

@@ -220,6 +220,7 @@ static void
 use(struct call *c, const struct approval *a)
 {
 	strlcpy(c->approved, a->row.id, sizeof(c->approved));
+	c->scope = a->row.scope;
 	audit_append("approval.used", json_pack("{s:s,s:s,s:s}",
 	    "approval", a->row.id, "call", c->row.id,
 	    "operator", a->row.decided_by));

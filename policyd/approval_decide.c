@@ -7,6 +7,7 @@
 #include "audit.h"
 #include "call.h"
 #include "call_list.h"
+#include "egress.h"
 #include "ids.h"
 #include "launch.h"
 #include "query.h"
@@ -282,6 +283,7 @@ revoke(const struct decision *d)
 	audit_append("approval.revoked", json_pack("{s:s,s:s,s:s}",
 	    "approval", a->row.id, "call", a->row.call,
 	    "operator", d->peer->who));
+	egress_revoked(a->row.id);
 	approval_written(a);
 	/* It is out of force, whether or not that can be written now. */
 	(void)sync_now();

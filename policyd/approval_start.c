@@ -208,6 +208,7 @@ approval_judged(struct call *c, const struct judgement *j, int run_fd,
 	} else if (same(c, &second, &r) == -1 && !WITHOUT(approval_again)) {
 		changed(c, r.words);
 	} else {
+		c->scope = c->approval->row.scope;
 		approval_detach(c->approval);
 		call_grant(c);
 	}

@@ -12,6 +12,7 @@
 #include "call_list.h"
 #include "codec.h"
 #include "dry.h"
+#include "egress.h"
 #include "hook.h"
 #include "launch.h"
 #include "policyd.h"
@@ -334,6 +335,9 @@ call_restrict(struct call *c, struct judgement *j)
 	const struct tool *tool = judge_tool(c->row.tool);
 	struct refusal r;
 
+	if (tool != NULL)
+		c->egress = tool->egress;
+	egress_restrict(c, j);
 	call_elevated(c, j);
 	if (j->verdict != VERDICT_ALLOW && j->verdict != VERDICT_ASK)
 		return;
@@ -440,6 +444,11 @@ call_grant(struct call *c)
 		    "policy_changed" : "launch_failed", r.words, NULL);
 		return;
 	}
+	if (c->egress != 0) {
+		egress_run(c);
+		return;
+	}
+	egress_begin(c);
 	if (launch_call(c) == -1) {
 		call_tell_judged(c);
 		call_finish(c, CALL_FAILED, "launch_failed",

@@ -23,6 +23,7 @@
 #include "store.h"
 
 struct approval;
+struct egress_call;
 struct hook_run;
 struct session;
 
@@ -85,6 +86,9 @@ struct call {
 	uint64_t	 hooked;	/* the set of hooks that let it pass */
 	struct approval	*approval;	/* NULL: none, or let go */
 	char		 approved[ID_SIZE];	/* its id, or "" */
+	unsigned	 scope;		/* ALLOWED_* that it runs by */
+	unsigned	 egress;	/* EGRESS_* of its tool; 0: a neuron's */
+	struct egress_call *out;	/* what egress keeps of it, or NULL */
 	int		 fds[CALL_FDS];
 	char		 digest[SHA_HEX];	/* of the argument bytes */
 	struct call_key	 key;
@@ -140,6 +144,9 @@ void	call_stop(struct call *, enum end_cause);
 void	call_neuron_up(struct neuron *);
 void	call_neuron_gone(struct neuron *, unsigned cause, const char *why);
 void	call_forget_neuron(const struct neuron *);
+/* Tells fn of each live call of a neuron (NULL: of any), which may end it. */
+void	call_each_in(const struct neuron *, void (*fn)(struct call *, void *),
+	    void *);
 /* Kills all that a principal runs. */
 void	call_end_of(uint32_t principal);
 /* Kills all that runs in a session. */

@@ -11,6 +11,7 @@
 #include "call_list.h"
 #include "drain.h"
 #include "dry.h"
+#include "egress.h"
 #include "hook.h"
 #include "launch.h"
 #include "policyd.h"
@@ -74,6 +75,7 @@ call_free(struct call *c)
 	int i;
 
 	hook_over(c);
+	egress_over(c);
 	neuron_unask(&c->wait);
 	if (c->row.id[0] != '\0') {
 		RB_REMOVE(call_ids, &ids, c);
@@ -303,10 +305,14 @@ call_stop(struct call *c, enum end_cause cause)
 	case STEP_LAUNCHED:
 	case STEP_RUNNING:
 		/* The first cause is the true one. */
-		if (c->killing == 0) {
-			c->killing = cause;
-			launch_kill(c->row.id, cause);
+		if (c->killing != 0)
+			break;
+		if (c->egress != 0) {
+			egress_stop(c, cause);
+			break;
 		}
+		c->killing = cause;
+		launch_kill(c->row.id, cause);
 		break;
 	}
 }
@@ -320,11 +326,27 @@ call_neuron_up(struct neuron *n)
 	n->call->neuron_us = n->made_us;
 	if (n->call->step == STEP_ASKING)
 		approval_ready(n->call);
+	else
+		egress_neuron_up(n->call);
+}
+
+/* The first cause is the true one. */
+static void
+call_lost_neuron(struct call *c, const char *why)
+{
+	struct call_outcome out = call_outcome(c->killing);
+
+	if (c->killing == 0) {
+		out.state = CALL_FAILED;
+		out.reason = c->step == STEP_ASKING ||
+		    c->step == STEP_LAUNCHED ? "launch_failed" : "neuron_lost";
+	}
+	call_finish(c, out.state, out.reason, why, NULL);
 }
 
 /*
  * For what neurond has been told to launch it says ENDED by itself; what has
- * not come so far ends here.
+ * not come so far ends here, and what egressd carries out.
  */
 void
 call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
@@ -338,9 +360,8 @@ call_neuron_gone(struct neuron *n, unsigned cause, const char *why)
 		c->session = NULL;
 		c->gone = cause;
 		strlcpy(c->gone_why, why, sizeof(c->gone_why));
-		if (c->step < STEP_LAUNCHED)
-			call_finish(c, CALL_FAILED, c->step == STEP_ASKING ?
-			    "launch_failed" : "neuron_lost", why, NULL);
+		if (c->step < STEP_LAUNCHED || c->egress != 0)
+			call_lost_neuron(c, why);
 	}
 	n->call = NULL;
 }
@@ -368,6 +389,18 @@ call_session_ended(struct session *s)
 			continue;
 		c->session = NULL;
 		call_stop(c, END_SESSION_ENDED);
+	}
+}
+
+void
+call_each_in(const struct neuron *n, void (*fn)(struct call *, void *),
+    void *arg)
+{
+	struct call *c, *next;
+
+	TAILQ_FOREACH_SAFE(c, &calls, entry, next) {
+		if (n == NULL || c->neuron == n)
+			fn(c, arg);
 	}
 }
 

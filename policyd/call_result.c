@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "egress.h"
 #include "keys.h"
 #include "layers.h"
 #include "verdict.h"
@@ -249,6 +250,7 @@ call_result(const struct call *c, const struct call_end *end,
 	put(json, "error", error_json(reason, words));
 	put(json, "result", json_null());
 	put(json, "transcript", json_null());
+	egress_denials_put(c, json);
 	return (json);
 }
 

@@ -6,6 +6,7 @@
 
 #include "approval.h"
 #include "call.h"
+#include "egress.h"
 #include "judge.h"
 #include "proc.h"
 #include "redact.h"
@@ -14,6 +15,7 @@
 #include "without.h"
 
 static int	on_tool(void *, struct imsg *);
+static int	on_tool_egress(void *, struct imsg *);
 static int	on_tool_group(void *, struct imsg *);
 static int	on_tools_end(void *, struct imsg *);
 static int	on_verdict(void *, struct imsg *);
@@ -22,6 +24,7 @@ static void	judge_dead(void *, const char *);
 static const struct channel_handler handlers[] = {
 	{ MSG_TOOL,		on_tool },
 	{ MSG_TOOL_GROUP,	on_tool_group },
+	{ MSG_TOOL_EGRESS,	on_tool_egress },
 	{ MSG_TOOLS_END,	on_tools_end },
 	{ MSG_VERDICT,		on_verdict },
 };
@@ -139,6 +142,34 @@ on_tool_group(void *arg, struct imsg *m)
 	return (-1);
 }
 
+/*
+ * Once, of a tool that it has named.  What is granted always needs a person,
+ * whatever the declaration says.
+ */
+static int
+on_tool_egress(void *arg, struct imsg *m)
+{
+	char name[NAME_BYTES_MAX];
+	unsigned what;
+	size_t i;
+
+	(void)arg;
+	what = imsg_get_u8(m);
+	imsg_get_str(m, name, sizeof(name));
+	if (imsg_end(m) == -1 ||
+	    (what != EGRESS_FETCH && what != EGRESS_GRANT_SESSION))
+		return (-1);
+	for (i = 0; i < ntools; i++) {
+		if (strcmp(tools[i].name, name) != 0 || tools[i].egress != 0)
+			continue;
+		tools[i].egress = what;
+		if (what != EGRESS_FETCH && !WITHOUT(egress_asks))
+			tools[i].asks = 1;
+		return (0);
+	}
+	return (-1);
+}
+
 static int
 on_tools_end(void *arg, struct imsg *m)
 {
@@ -170,7 +201,8 @@ judge_ask(struct call *c)
 		fatal("judge");
 	imsg_put_u64(m, c->sequence);
 	imsg_put_u8(m, c->in);
-	imsg_put_u8(m, c->dry_run ? JUDGE_F_EXPLAIN : 0);
+	imsg_put_u8(m, (uint8_t)(egress_flags(c) |
+	    (c->dry_run ? JUDGE_F_EXPLAIN : 0)));
 	imsg_put_str(m, c->row.tool);
 	imsg_put_str(m, call_workspace(c));
 	imsg_put_str(m, c->who);

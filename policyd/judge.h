@@ -23,6 +23,7 @@ struct tool {
 	uint32_t	 timeout;	/* ms; 0: the limit's */
 	uint8_t		 digest[32];	/* SHA-256 of the declaration */
 	char		 group[NAME_BYTES_MAX];	/* "" for none */
+	unsigned	 egress;	/* EGRESS_*; 0: a neuron runs it */
 };
 
 /*

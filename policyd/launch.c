@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "egress.h"
 #include "hook.h"
 #include "launch.h"
 #include "neuron.h"
@@ -22,6 +23,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_STARTED,		on_started },
 	{ MSG_ENDED,		on_ended },
 	{ MSG_HELPER,		on_helper },
+	{ MSG_LISTENER,		egress_on_listener },
 };
 
 const struct channel_ops launch_ops = {
@@ -95,7 +97,8 @@ launch_make(const struct neuron *n)
 	}
 	m = launch_new(MSG_NEURON_MAKE);
 	imsg_put_u32(m, n->build.generation);
-	imsg_put_u32(m, n->build.line);
+	imsg_put_u32(m, n->build.line |
+	    (n->no_egress ? MAKE_F_NO_EGRESS : 0));
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);
 	imsg_put_bytes(m, groups, 4 * (size_t)owner->ngroups);
@@ -115,6 +118,13 @@ launch_drop(const struct neuron *n)
 	m = launch_new(MSG_NEURON_DROP);
 	imsg_put_str(m, n->id);
 	return (channel_send(launch, m));
+}
+
+int
+launch_listeners(void)
+{
+	return (launch_up() ? channel_send(launch,
+	    launch_new(MSG_LISTENERS_AGAIN)) : -1);
 }
 
 /* The fd, which is the message's now. */
@@ -265,7 +275,7 @@ on_started(void *arg, struct imsg *m)
 	imsg_get_str(m, id, sizeof(id));
 	if (imsg_end(m) == -1)
 		return (-1);
-	if ((c = call_find(id)) != NULL)
+	if ((c = call_find(id)) != NULL && c->egress == 0)
 		call_started(c);
 	return (0);
 }
@@ -294,7 +304,15 @@ on_ended(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || end.cause < END_EXITED ||
 	    end.cause > END_NEURON_LOST)
 		return (-1);
-	if ((c = call_find(id)) != NULL)
+	if ((c = call_find(id)) != NULL && c->neuron != NULL &&
+	    c->neuron->egress != NULL) {
+		egress_drain();
+		c = call_find(id);	/* it may have ended by that */
+	}
+	/* egressd's calls are not neurond's to end */
+	if (c != NULL && c->egress != 0)
+		return (-1);
+	if (c != NULL)
 		call_ended(c, &end);
 	else
 		hook_ended(id, &end);

@@ -22,6 +22,8 @@ int	launch_up(void);
 /* These send one message each; -1 where there is no channel. */
 int	launch_make(const struct neuron *);
 int	launch_drop(const struct neuron *);
+/* Asks for the listeners of all neurons that have some. */
+int	launch_listeners(void);
 /* Hands the call's run block, pipes and input over. */
 int	launch_call(struct call *);
 /* The same for what is no call: its block, pipes and input, taken over. */

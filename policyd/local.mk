@@ -17,6 +17,9 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/conf.c policyd/conf.h \
 	policyd/decide.c policyd/decide.h \
 	policyd/drain.c policyd/drain.h \
+	policyd/egress.c policyd/egress.h policyd/egress_internal.h \
+	policyd/egress_grant.c policyd/egress_log.c \
+	policyd/egress_run.c policyd/egress_show.c \
 	policyd/dry.c policyd/dry.h \
 	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
@@ -71,6 +74,8 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_clock \
 	tests/unit/check_policyd_deaths \
 	tests/unit/check_policyd_decide \
+	tests/unit/check_policyd_egress \
+	tests/unit/check_policyd_egress_grants \
 	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_idempotent \
 	tests/unit/check_policyd_keys \
@@ -145,6 +150,16 @@ tests_unit_check_policyd_deaths_SOURCES = \
 	tests/unit/check_policyd_deaths.c $(POLICYD_RIG)
 tests_unit_check_policyd_deaths_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_deaths_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_egress_SOURCES = \
+	tests/unit/check_policyd_egress.c tests/unit/policyd_rig_egress.h \
+	$(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_egress_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_egress_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_egress_grants_SOURCES = \
+	tests/unit/check_policyd_egress_grants.c \
+	tests/unit/policyd_rig_egress.h $(POLICYD_RIG_APPROVALS)
+tests_unit_check_policyd_egress_grants_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_egress_grants_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_hostile_SOURCES = \
 	tests/unit/check_policyd_hostile.c $(POLICYD_RIG)
 tests_unit_check_policyd_hostile_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
@@ -185,6 +200,7 @@ if FUZZERS
 POLICYD_FUZZ = tests/fuzz/fuzz_policyd.c tests/fuzz/fuzz_policyd.h
 noinst_PROGRAMS += \
 	tests/fuzz/fuzz_policyd_agent \
+	tests/fuzz/fuzz_policyd_egress \
 	tests/fuzz/fuzz_policyd_judge \
 	tests/fuzz/fuzz_policyd_launch \
 	tests/fuzz/fuzz_policyd_operator
@@ -193,6 +209,11 @@ tests_fuzz_fuzz_policyd_agent_SOURCES = tests/fuzz/fuzz_policyd_agent.c \
 tests_fuzz_fuzz_policyd_agent_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
 tests_fuzz_fuzz_policyd_agent_LDADD = $(POLICYD_LIBS)
 tests_fuzz_fuzz_policyd_agent_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policyd_egress_SOURCES = tests/fuzz/fuzz_policyd_egress.c \
+	$(POLICYD_FUZZ)
+tests_fuzz_fuzz_policyd_egress_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
+tests_fuzz_fuzz_policyd_egress_LDADD = $(POLICYD_LIBS)
+tests_fuzz_fuzz_policyd_egress_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_policyd_judge_SOURCES = tests/fuzz/fuzz_policyd_judge.c \
 	$(POLICYD_FUZZ)
 tests_fuzz_fuzz_policyd_judge_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS)
@@ -210,5 +231,6 @@ tests_fuzz_fuzz_policyd_operator_LDADD = $(POLICYD_LIBS)
 tests_fuzz_fuzz_policyd_operator_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 
-EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_judge \
+EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_egress \
+	tests/fuzz/corpus/policyd_judge \
 	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "conf.h"
+#include "egress.h"
 #include "hook.h"
 #include "judge.h"
 #include "launch.h"
@@ -21,7 +22,7 @@ static struct slice	*accepted, *current;
 static struct early {
 	enum channel_kind kind;
 	int		 fd;
-} early[4];
+} early[5];
 static size_t		 nearly;
 
 static void	plumb(enum channel_kind, int);
@@ -117,6 +118,9 @@ plumb(enum channel_kind kind, int fd)
 	case CH_LAUNCH:
 		launch_plumb(fd, proc_base());
 		break;
+	case CH_EGRESS:
+		egress_plumb(fd, proc_base());
+		break;
 	default:
 		close(fd);
 	}
@@ -125,7 +129,7 @@ plumb(enum channel_kind kind, int fd)
 static const struct proc_role role = {
 	.name = "policyd",
 	.flags = PROC_FILES,
-	.channels = CH_AGENT | CH_OPERATOR | CH_JUDGE | CH_LAUNCH,
+	.channels = CH_AGENT | CH_OPERATOR | CH_JUDGE | CH_LAUNCH | CH_EGRESS,
 	.syscalls = policyd_syscalls,
 	.preload = preload,
 	.config = config,

@@ -6,6 +6,7 @@
 #include <event2/event.h>
 
 #include "call.h"
+#include "egress.h"
 #include "hook.h"
 #include "launch.h"
 #include "neuron.h"
@@ -270,6 +271,7 @@ neuron_free(struct neuron *n)
 {
 	struct ident *ident = n->ident;
 
+	egress_neuron_gone(n);
 	call_forget_neuron(n);
 	RB_REMOVE(neuron_tree, &neurons, n);
 	TAILQ_REMOVE(&ordered, n, order);

@@ -14,6 +14,7 @@
 #include "ids.h"
 
 struct call;
+struct egress;
 struct event;
 struct session;
 
@@ -32,9 +33,11 @@ struct neuron {
 	enum neuron_state state;
 	struct ident	*ident;
 	struct build	 build;
+	int		 no_egress;	/* a hook's */
 	struct limits	 limits;	/* of its profile, as it was made */
 	struct session	*session;	/* either of them, or none any more */
 	struct call	*call;
+	struct egress	*egress;	/* its listeners; NULL: none */
 	unsigned	 calls;		/* live in it */
 	uint64_t	 layers;	/* what NEURON_UP said */
 	uint64_t	 device, inode;	/* of the workspace; both 0: none */

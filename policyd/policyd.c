@@ -19,6 +19,7 @@
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
+#include "egress.h"
 #include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
@@ -73,6 +74,7 @@ do_chores(int fd, short what, void *arg)
 	idempotent_sweep();
 	audit_news_chores();
 	keys_chores();
+	egress_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -303,6 +305,7 @@ policyd_stop(void)
 	kept_reader_lost();
 	session_all_interrupted();
 	approvals_end();
+	egress_chores();
 	audit_append("service.stopped", NULL);
 	if (sync_now() == -1)
 		log_warnx("the last records are not on the disk");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "egress.h"
 #include "ids.h"
 #include "keys.h"
 #include "query.h"
@@ -65,7 +66,7 @@ neuron_json(const struct neuron *n)
 		[NEURON_GOING] = "going",
 	};
 
-	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:i,s:o}",
+	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:i,s:o,s:o}",
 	    "neuron", n->id, "kind", "ephemeral",
 	    "principal", principal_json((uint32_t)n->ident->uid),
 	    "session", json_text_or_null(n->session != NULL ?
@@ -73,7 +74,7 @@ neuron_json(const struct neuron *n)
 	    "profile", json_text(n->build.profile),
 	    "workspace", json_text_or_null(n->build.workspace),
 	    "state", states[n->state], "calls", (int)n->calls,
-	    "created", json_when(n->created)));
+	    "created", json_when(n->created), "egress", egress_json(n)));
 }
 
 json_t *

@@ -73,6 +73,9 @@ find(struct api *api, struct steer *s, enum call_step least,
 	c = call_find(s->id);
 	if (c == NULL || (c->ident != peer->ident && !WITHOUT(steer_owner)))
 		return (not_live(api, peer, s, r));
+	if (c->egress != 0)
+		return (refuse(r, 409, "conflict", "%s: the call is no "
+		    "program; cancel ends it", s->id));
 	if (c->step < least)
 		return (refuse(r, 409, "conflict", "%s: the call does not run "
 		    "yet", s->id));

@@ -374,14 +374,16 @@ alarm_died(const struct child *c, const char *fmt, ...)
 	log_alarm(LOG_PROCESS_DIED, fields, "%s", words);
 }
 
-/* Five deaths: without an agent's or operator's socket the rest still works. */
+/* Five deaths: without a socket, or without egress, the rest still works. */
 static void
 failed(struct child *c)
 {
 	uint64_t window =
 	    c->sv->conf->slice->limits.v[LIMIT_RESTART_WINDOW];
+	const char *what = c->nsockets > 0 ? c->sockets[0].conf->path :
+	    c->spec->serves;
 
-	if (c->spec->plane == 0) {
+	if (what == NULL) {
 		supervisor_fail(c->sv, "%s died %d times within %llu s: the "
 		    "service ends; its last words are above", c->spec->name,
 		    RESTART_DEATHS, (unsigned long long)window);
@@ -389,8 +391,7 @@ failed(struct child *c)
 	}
 	alarm_died(c, "%s died %d times within %llu s: %s stays down, tried "
 	    "again every %d s", c->spec->name, RESTART_DEATHS,
-	    (unsigned long long)window, c->sockets[0].conf->path,
-	    RETRY_MS / 1000);
+	    (unsigned long long)window, what, RETRY_MS / 1000);
 	sockets_close(c);
 	become(c, CHILD_FAILED);
 	timer_in(c, RETRY_MS);

@@ -9,22 +9,29 @@
 const struct child_spec child_table[CHILD_COUNT] = {
 	[CHILD_APID] = { "apid", "apid", "apid", "_myelin-api", 1,
 	    ROOT_EMPTY, SLICE_LISTENS | SLICE_PROFILES, PLANE_AGENT,
-	    FILES_LISTEN | FILES_TOOLS, { 256, 8, 2, 0 }, 2000, false },
+	    FILES_LISTEN | FILES_TOOLS, { 256, 8, 2, 0 }, 2000, false, NULL },
 	[CHILD_APID_OPERATOR] = { "apid-operator", "apid", "apid",
 	    "_myelin-op", 2, ROOT_EMPTY, SLICE_LISTENS, PLANE_OPERATOR,
-	    FILES_LISTEN | FILES_TOOLS, { 256, 0, 2, 0 }, 2000, false },
+	    FILES_LISTEN | FILES_TOOLS, { 256, 0, 2, 0 }, 2000, false, NULL },
 	[CHILD_POLICYD] = { "policyd", "policyd", "policyd",
 	    "_myelin-policy", 4, ROOT_POLICY, SLICE_STATE | SLICE_PROFILES |
 	    SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS |
-	    SLICE_LISTENS | SLICE_HOOKS | SLICE_SOURCES, 0, FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false },
+	    SLICE_LISTENS | SLICE_HOOKS | SLICE_SOURCES, 0,
+	    FILES_SEAL | FILES_HOOKS, { 256, 8, 2, 0 }, 2000, false, NULL },
 	[CHILD_JUDGED] = { "judged", "judged", "judged", "_myelin-judge", 3,
-	    ROOT_EMPTY, SLICE_ENV | SLICE_RULES, 0, FILES_TOOLS, { 256, 4, 0, 0 }, 2000,
-	    false },
+	    ROOT_EMPTY, SLICE_ENV | SLICE_RULES, 0, FILES_TOOLS,
+	    { 256, 4, 0, 0 }, 2000, false, NULL },
+	[CHILD_EGRESSD] = { "egressd", "egressd", "egressd",
+	    "_myelin-egress", 5, ROOT_EMPTY, SLICE_PROFILES, 0, FILES_EGRESS,
+	    { 1024, 0, 0, 16 }, 2000, false, "egress" },
 	[CHILD_NEUROND] = { "neurond", "neurond", "neurond", NULL, 0,
 	    ROOT_NONE, SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |
 	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 512, 8, 0, 64 }, 5000,
-	    true },
+	    true, NULL },
 };
+
+#define EGRESS_FILES		6	/* of a connection */
+#define EGRESS_FILES_MAX	65536
 
 /* Owns persistent homes; no process runs as it. */
 #define HOMES_USER	"_myelin-neuron"
@@ -92,17 +99,27 @@ children_ids(struct supervisor *sv, char why[WHY_MAX])
 	return (0);
 }
 
-/* Neurons can have no more than what neurond has. */
 static uint64_t
-nofile_profiles(const struct slice *s)
+most_of_profiles(const struct slice *s, enum limit limit)
 {
-	uint64_t most = s->limits.v[LIMIT_NOFILE];
+	uint64_t most = s->limits.v[limit];
 	size_t i;
 
 	for (i = 0; i < s->nprofiles; i++)
-		if (s->profiles[i].limits.v[LIMIT_NOFILE] > most)
-			most = s->profiles[i].limits.v[LIMIT_NOFILE];
+		if (s->profiles[i].limits.v[limit] > most)
+			most = s->profiles[i].limits.v[limit];
 	return (most);
+}
+
+/*
+ * Two sockets and two pipes for each connection that neurons may have, but no
+ * more than what a host has to give: egressd refuses those that are too many.
+ */
+static uint64_t
+nofile_connections(const struct slice *s)
+{
+	return (s->limits.v[LIMIT_NEURONS] *
+	    most_of_profiles(s, LIMIT_EGRESS_CONNECTIONS) * EGRESS_FILES);
 }
 
 uint32_t
@@ -124,8 +141,13 @@ child_nofile(const struct child *c, const struct slice *s)
 	uint32_t own = child_nofile_own(c, s);
 	uint64_t most = 0;
 
+	/* Neurons can have no more than what neurond has. */
 	if (c->spec == &child_table[CHILD_NEUROND])
-		most = nofile_profiles(s);
+		most = most_of_profiles(s, LIMIT_NOFILE);
+	if (c->spec == &child_table[CHILD_EGRESSD])
+		most = own + nofile_connections(s);
+	if (c->spec == &child_table[CHILD_EGRESSD] && most > EGRESS_FILES_MAX)
+		most = EGRESS_FILES_MAX;
 	return (own > most ? own : (uint32_t)most);
 }
 

@@ -117,6 +117,7 @@ parser_end(struct parser *ps)
 		conf = NULL;
 	}
 	free(ps->given);
+	set_host_drop(ps);
 	lex_end(ps);
 	return (conf);
 }

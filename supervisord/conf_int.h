@@ -27,6 +27,7 @@ struct macro;
 struct given {
 	bool		 limit[LIMIT_COUNT];
 	bool		 mode;
+	bool		 transparent;
 };
 
 struct parser {
@@ -57,6 +58,8 @@ struct parser {
 	struct pos		 here;		/* the entry being filled */
 	bool			 has_preset, has_owner, has_cap;
 	bool			 has_elevated, no_rule;
+	struct cf_host		 host;		/* its line, but for names */
+	struct strings		 host_names;
 };
 
 /* ---- reports ---- */
@@ -113,6 +116,18 @@ void	set_profile(struct parser *, struct pos, const char *name);
 void	set_profile_mode(struct parser *, struct pos, const char *);
 void	set_profile_limit(struct parser *, struct pos, int limit,
 	    const char *);
+
+/* What a profile's neurons may reach; a line's options follow, then its end. */
+void	set_egress(struct parser *, struct pos);
+void	set_egress_transparent(struct parser *, struct pos, const char *);
+void	set_host(struct parser *, struct pos, bool allow,
+	    const struct strings *names);
+void	set_host_ports(struct parser *, struct pos, const struct strings *);
+void	set_host_methods(struct parser *, struct pos, const struct strings *);
+void	set_host_flag(struct parser *, struct pos, unsigned flag);
+void	set_host_end(struct parser *);
+/* Drops what a line that was broken off left. */
+void	set_host_drop(struct parser *);
 
 void	set_preset(struct parser *, struct pos, const char *name);
 void	set_preset_cap(struct parser *, struct pos, const char *);

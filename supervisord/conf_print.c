@@ -140,6 +140,40 @@ print_listens(FILE *f, const struct slice *s)
 	}
 }
 
+static void
+print_host(FILE *f, const struct cf_host *h)
+{
+	char name[EGRESS_NAME_MAX + 3];
+	size_t i;
+
+	(void)snprintf(name, sizeof(name), "%s%s", h->suffix ? "*." : "",
+	    h->name);
+	print_word(f, h->allow ? "\t\tallow host" : "\t\tdeny host", name);
+	for (i = 0; i < h->nports; i++)
+		(void)fprintf(f, "%s %u", i == 0 ? " port" : ",",
+		    (unsigned)h->ports[i]);
+	for (i = 0; i < h->methods.n; i++)
+		print_word(f, i == 0 ? " method" : ",", h->methods.v[i]);
+	if ((h->flags & HOST_F_OPAQUE) != 0)
+		(void)fputs(" opaque", f);
+	if ((h->flags & HOST_F_PRIVATE) != 0)
+		(void)fputs(" private", f);
+	(void)putc('\n', f);
+}
+
+static void
+print_egress(FILE *f, const struct cf_egress *e)
+{
+	size_t i;
+
+	(void)fputs("\tegress {\n", f);
+	if (!e->transparent)
+		(void)fputs("\t\ttransparent no\n", f);
+	for (i = 0; i < e->nhosts; i++)
+		print_host(f, &e->hosts[i]);
+	(void)fputs("\t}\n", f);
+}
+
 /* "default" is there without being said, and then as the limits say. */
 static void
 print_profiles(FILE *f, const struct slice *s)
@@ -154,6 +188,8 @@ print_profiles(FILE *f, const struct slice *s)
 		print_word(f, "profile", p->name);
 		(void)fputs(" {\n\tmode native\n", f);
 		print_limits(f, "\t", &p->limits, &s->limits);
+		if (p->egress.on)
+			print_egress(f, &p->egress);
 		(void)fputs("}\n", f);
 	}
 }

@@ -278,6 +278,7 @@ feed_init(struct feed *f)
 	size_t i;
 
 	memset(f, 0, sizeof(*f));
+	f->resolv_conf = f->authorities = -1;
 	for (i = 0; i < CHILD_COUNT; i++)
 		f->slices[i] = -1;
 }
@@ -298,6 +299,10 @@ feed_close(struct feed *f)
 		(void)close(f->hooks[i].fd);
 	}
 	free(f->hooks);
+	if (f->resolv_conf != -1)
+		(void)close(f->resolv_conf);
+	if (f->authorities != -1)
+		(void)close(f->authorities);
 	for (i = 0; i < CHILD_COUNT; i++) {
 		if (f->slices[i] != -1)
 			(void)close(f->slices[i]);
@@ -458,6 +463,10 @@ send_files(struct sending *s)
 	}
 	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)
 		send_file(s, "seal", reopen(c->sv->seal));
+	if (c->spec->files & FILES_EGRESS) {
+		send_file(s, "resolv.conf", reopen(f->resolv_conf));
+		send_file(s, "ca-certificates", reopen(f->authorities));
+	}
 }
 
 static uint32_t
@@ -475,6 +484,8 @@ count_files(const struct child *c, const struct feed *f)
 		n += c->sv->uids.fd != -1 ? 4 : 3;
 	if ((c->spec->files & FILES_SEAL) && c->sv->seal != -1)
 		n++;
+	if (c->spec->files & FILES_EGRESS)
+		n += 2;
 	return (n);
 }
 

@@ -59,7 +59,7 @@ load(struct supervisor *sv, const char *path, struct feed *f)
 	if ((conf = conf_load(path, &copts)) == NULL)
 		return (NULL);
 	if (feed_tools(sv, conf, f) == -1 ||
-	    feed_hooks(sv, conf, f) == -1 ||
+	    feed_hooks(sv, conf, f) == -1 || feed_egress(sv, f) == -1 ||
 	    check_tools(conf, f, &copts) == -1) {
 		conf_free(conf);
 		return (NULL);

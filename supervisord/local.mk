@@ -16,6 +16,7 @@ SUPERVISORD_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) $(LIBMD_CFLAGS) \
 supervisord_libconf_a_SOURCES = \
 	supervisord/conf.c supervisord/conf.h supervisord/conf_int.h \
 	supervisord/conf_check.c \
+	supervisord/conf_egress.c \
 	supervisord/conf_hook.c \
 	supervisord/conf_lex.c \
 	supervisord/conf_listen.c \
@@ -35,6 +36,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/children.c \
 	supervisord/exec.c \
 	supervisord/feed.c \
+	supervisord/feed_egress.c \
 	supervisord/feed_hook.c \
 	supervisord/feed_own.c \
 	supervisord/listener.c supervisord/listener.h \

@@ -64,8 +64,9 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
 %token USER "user" WORKSPACE "workspace"
 %token AUTHENTICATION "authentication" CLEARTEXT "cleartext" HOST "host"
-%token KEY "key" PORT "port" REQUIRE "require" REQUIRED "required"
-%token TCP "tcp" TOKEN "token"
+%token KEY "key" METHOD "method" OPAQUE "opaque" PORT "port"
+%token REQUIRE "require" REQUIRED "required" TCP "tcp" TOKEN "token"
+%token TRANSPARENT "transparent"
 
 %type <num> plane who allow_deny
 %type <list> list marks words
@@ -154,8 +155,7 @@ entry		: %empty
 		| operator
 		| rule
 		| EGRESS {
-			NOT_HERE(@1, "egress comes with egressd, which this "
-			    "version does not have");
+			NOT_HERE(@1, "egress is a profile's: give it in one");
 		}
 		| error
 		;
@@ -237,11 +237,51 @@ profile_line	: %empty
 			set_profile_limit(ps, @1, $1, $2);
 			free($2);
 		}
-		| EGRESS {
-			NOT_HERE(@1, "egress comes with egressd, which this "
-			    "version does not have");
+		| egress_head '{' egress_lines '}'
+		| error
+		;
+
+egress_head	: EGRESS {
+			set_egress(ps, @1);
+		}
+		;
+
+egress_lines	: egress_line
+		| egress_lines sep egress_line
+		;
+
+egress_line	: %empty
+		| TRANSPARENT STRING {
+			set_egress_transparent(ps, @1, $2);
+			free($2);
+		}
+		| host_head host_options {
+			set_host_end(ps);
 		}
 		| error
+		;
+
+host_head	: allow_deny HOST list {
+			set_host(ps, @1, $1 == ALLOW, &$3);
+			strings_free(&$3);
+		}
+		;
+
+host_options	: %empty
+		| host_options PORT list {
+			set_host_ports(ps, @2, &$3);
+			strings_free(&$3);
+		}
+		| host_options METHOD list {
+			set_host_methods(ps, @2, &$3);
+			strings_free(&$3);
+		}
+		| host_options OPAQUE {
+			set_host_flag(ps, @2, HOST_F_OPAQUE);
+		}
+		| host_options PRIVATE {
+			set_host_flag(ps, @2, HOST_F_PRIVATE);
+		}
 		;
 
 preset		: preset_head '{' preset_lines '}'
@@ -426,9 +466,10 @@ list		: STRING {
 		}
 		;
 
-/* One of them is a keyword. */
+/* Two of them are keywords. */
 mark		: STRING			{ $$ = $1; }
 		| ELEVATED			{ $$ = conf_copy("elevated"); }
+		| OPAQUE			{ $$ = conf_copy("opaque"); }
 		;
 
 marks		: mark {

@@ -30,10 +30,10 @@
 /* In the order in which they are stopped. */
 enum child_id {
 	CHILD_APID, CHILD_APID_OPERATOR, CHILD_POLICYD, CHILD_JUDGED,
-	CHILD_NEUROND, CHILD_COUNT
+	CHILD_EGRESSD, CHILD_NEUROND, CHILD_COUNT
 };
 
-#define LINK_COUNT	4	/* channels between children: plumb.c */
+#define LINK_COUNT	5	/* channels between children: plumb.c */
 
 enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 
@@ -43,6 +43,7 @@ enum child_root { ROOT_NONE, ROOT_EMPTY, ROOT_POLICY };
 #define FILES_HELPERS	0x04	/* maker, spawner, neuron-tool; "uids" */
 #define FILES_SEAL	0x08	/* "seal", from the credential store */
 #define FILES_HOOKS	0x10	/* "hook/NAME", programs */
+#define FILES_EGRESS	0x20	/* "resolv.conf", "ca-certificates" */
 
 /* What one child is: a row of child_table. */
 struct child_spec {
@@ -59,6 +60,7 @@ struct child_spec {
 	uint32_t	 nofile[4];
 	int		 stop_ms;	/* from STOP_PROC to SIGKILL */
 	bool		 tidies;	/* lives on to clean up after itself */
+	const char	*serves;	/* what is off without it; NULL: all */
 };
 
 extern const struct child_spec child_table[CHILD_COUNT];
@@ -121,6 +123,8 @@ struct feed {
 	size_t		 ntools;
 	struct hook	*hooks;
 	size_t		 nhooks;
+	int		 resolv_conf;	/* sealed memfds of the host's files */
+	int		 authorities;
 	int		 slices[CHILD_COUNT];	/* sealed memfds, or -1 */
 };
 
@@ -249,6 +253,8 @@ bool	feed_same_tools(const struct feed *, const struct feed *);
 /* Encodes every child's slice.  0, or -1 after saying why. */
 /* The programs of the hooks; -1 after complaining (feed_hook.c). */
 int	feed_hooks(struct supervisor *, const struct conf *, struct feed *);
+/* The host's files that egressd needs (feed_egress.c). */
+int	feed_egress(struct supervisor *, struct feed *);
 int	feed_encode(struct supervisor *, const struct conf *, struct feed *);
 /* Sends CONFIG and its files. */
 int	feed_send(const struct child *, const struct feed *,

@@ -77,6 +77,7 @@ endif
 check_PROGRAMS += tests/bench/launch
 tests_bench_launch_SOURCES = tests/bench/launch.c
 EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/judge \
+	tests/bench/egress \
 	tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from
@@ -95,13 +96,18 @@ TAKEOVER_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) $(JANSSON_CFLAGS) \
 HELPER_LINK = -Wl,--wrap=init_main -Wl,--wrap=helper_start \
 	-Wl,--wrap=helper_up
 
-check_PROGRAMS += tests/takeover/apid tests/takeover/judged \
+check_PROGRAMS += tests/takeover/apid tests/takeover/egressd \
+	tests/takeover/judged \
 	tests/takeover/policyd tests/takeover/maker tests/takeover/spawner \
 	tests/takeover/control
 tests_takeover_apid_SOURCES = apid/apid.c $(TAKEOVER_SOURCES)
 tests_takeover_apid_CPPFLAGS = $(TAKEOVER_CPPFLAGS)
 tests_takeover_apid_LDFLAGS = $(TAKEOVER_LINK)
 tests_takeover_apid_LDADD = $(APID_LIBS)
+tests_takeover_egressd_SOURCES = egressd/main.c $(TAKEOVER_SOURCES)
+tests_takeover_egressd_CPPFLAGS = $(EGRESS_CPPFLAGS) $(TAKEOVER_CPPFLAGS)
+tests_takeover_egressd_LDFLAGS = $(TAKEOVER_LINK)
+tests_takeover_egressd_LDADD = $(EGRESSD_LIBS)
 tests_takeover_judged_SOURCES = judged/judged.c judged/alone.c \
 	$(TAKEOVER_SOURCES)
 tests_takeover_judged_CPPFLAGS = $(TAKEOVER_CPPFLAGS) \

@@ -37,7 +37,7 @@ struct running {
 static struct init {
 	const struct native	*native;
 	struct channel		*channel;
-	const char		*workspace;
+	const struct build_request *built;
 	struct running		 running[NEURON_RUNNING_MAX];
 } init;
 
@@ -117,8 +117,9 @@ on_run(void *arg, struct imsg *m)
 	req.err = imsg_claim_fd(m, 2);
 	req.leaf = imsg_claim_fd(m, 3);
 	req.in = imsg_claim_fd(m, 4);
+	req.egress = init.built->egress;
 	if ((r = find_free()) != NULL)
-		pid = run_start(init.native, &req, init.workspace,
+		pid = run_start(init.native, &req, init.built->workspace,
 		    &failure);
 	if (pid != -1)
 		keep_orders(r, &req);
@@ -278,7 +279,7 @@ serve(void)
 }
 
 _Noreturn void
-init_main(const struct native *native, int control, const char *workspace,
+init_main(const struct native *native, const struct build_request *built,
     uint64_t layers)
 {
 	struct sigaction sa = { .sa_handler = on_child };
@@ -286,8 +287,8 @@ init_main(const struct native *native, int control, const char *workspace,
 	struct imsg *m;
 
 	init.native = native;
-	init.workspace = workspace;
-	init.channel = channel_new(control, CH_INIT, END_B, &ops, NULL);
+	init.built = built;
+	init.channel = channel_new(built->control, CH_INIT, END_B, &ops, NULL);
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);
 	if (init.channel == NULL || run_prepare() == -1 ||

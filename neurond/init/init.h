@@ -7,9 +7,10 @@
 
 #include <stdint.h>
 
+struct build_request;
 struct native;
 
-_Noreturn void	init_main(const struct native *, int control,
-		    const char *workspace, uint64_t layers);
+_Noreturn void	init_main(const struct native *, const struct build_request *,
+		    uint64_t layers);
 
 #endif

@@ -25,6 +25,7 @@
 #include "env.h"
 #include "fault.h"
 #include "runblock.h"
+#include "slice.h"
 #include "../native/build.h"
 #include "../native/filter.h"
 #include "../native/landlock.h"
@@ -61,6 +62,27 @@ static const char *const pinned[] = {
 	"PATH=" PATH_INSIDE, "LANG=C.UTF-8"
 };
 #define NPINNED	(sizeof(pinned) / sizeof(pinned[0]))
+
+/*
+ * Where a proxy listens.  What asks none of these is judged by the names that
+ * it sends; Java, Node and most others read one of them.
+ */
+#define STR(a)		#a
+#define XSTR(a)		STR(a)
+#define PROXY		"http://" EGRESS_PROXY_ADDRESS ":" XSTR(EGRESS_PROXY_PORT)
+#define JAVA(scheme)	"-D" scheme ".proxyHost=" EGRESS_PROXY_ADDRESS	\
+	" -D" scheme ".proxyPort=" XSTR(EGRESS_PROXY_PORT)
+#define DIRECT		"localhost,127.0.0.1,::1"
+
+static const char *const proxied[] = {
+	"http_proxy=" PROXY, "HTTP_PROXY=" PROXY, "https_proxy=" PROXY,
+	"HTTPS_PROXY=" PROXY, "all_proxy=" PROXY, "ALL_PROXY=" PROXY,
+	"no_proxy=" DIRECT, "NO_PROXY=" DIRECT, "NODE_USE_ENV_PROXY=1",
+	"NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt",
+	"JAVA_TOOL_OPTIONS=" JAVA("http") " " JAVA("https")
+	    " -Dhttp.nonProxyHosts=localhost|127.0.0.1|[::1]"
+};
+#define NPROXIED (sizeof(proxied) / sizeof(proxied[0]))
 #define NOWN	3
 
 /* An entry of the block replaces one of ours of the same name (LANG). */
@@ -102,11 +124,28 @@ own_entries(const struct run_request *req, char **env, char *text)
 	return (n);
 }
 
+/* Those that the call doesn't set itself. */
+static size_t
+add_unset(char **env, const char *const *ours, size_t nours,
+    char *const *extra, uint32_t nextra)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < nours; i++) {
+		for (j = 0; j < nextra; j++)
+			if (same_name(ours[i], extra[j]))
+				break;
+		if (j == nextra)
+			env[n++] = (char *)(uintptr_t)ours[i];
+	}
+	return (n);
+}
+
 char **
 run_environment(const struct run_request *req, char *const *extra,
     uint32_t nextra)
 {
-	size_t slots = NPINNED + NOWN + nextra + 1, n, i, j;
+	size_t slots = NPINNED + NPROXIED + NOWN + nextra + 1, n, i;
 	char **env;
 
 	for (i = 0; i < nextra; i++) {
@@ -119,15 +158,12 @@ run_environment(const struct run_request *req, char *const *extra,
 	if (env == NULL)
 		return (NULL);
 	n = own_entries(req, env, (char *)(env + slots));
-	for (i = 0; i < NPINNED; i++) {
-		for (j = 0; j < nextra; j++)
-			if (same_name(pinned[i], extra[j]))
-				break;
-		if (j == nextra && !WITHOUT(pinned_environment))
-			env[n++] = (char *)(uintptr_t)pinned[i];
-	}
-	for (j = 0; j < nextra; j++)
-		env[n++] = extra[j];
+	if (!WITHOUT(pinned_environment))
+		n += add_unset(env + n, pinned, NPINNED, extra, nextra);
+	if (req->egress && !WITHOUT(proxy_environment))
+		n += add_unset(env + n, proxied, NPROXIED, extra, nextra);
+	for (i = 0; i < nextra; i++)
+		env[n++] = extra[i];
 	env[n] = NULL;
 	return (env);
 }

@@ -554,5 +554,5 @@ build_child(struct native *native, struct build_request *req)
 		if (steps[i](&b) == -1)
 			build_failed(req->control, i, errno);
 	}
-	init_main(native, req->control, req->workspace, b.layers);
+	init_main(native, req, b.layers);
 }

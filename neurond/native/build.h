@@ -36,6 +36,7 @@ struct build_request {
 	uint64_t	 inodes;
 	uint32_t	 nofile;
 	int		 pty;		/* terminals may be made */
+	int		 egress;	/* a proxy listens inside */
 	char		 workspace[PATH_BYTES_MAX];
 	int		 control;
 	int		 user_ns;

@@ -2,7 +2,7 @@
  * The table of what is inside.
  *
  * Without /etc/alternatives awk, which and cc are missing; without passwd
- * whoami fails; without certificates TLS does.
+ * whoami fails; without certificates TLS does; a JVM keeps its settings there.
  */
 #include "inside.h"
 #include "../steps.h"
@@ -56,8 +56,10 @@ const struct inside_row inside_rows[] = {
 	{ IN_FILE,	"etc/nsswitch.conf",
 	    "passwd:\tfiles\ngroup:\tfiles\nshadow:\tfiles\n"
 	    "hosts:\tfiles dns\nservices:\tfiles\nprotocols:\tfiles\n", 0 },
+	/* Nobody answers there without egress, which is said at once. */
 	{ IN_FILE,	"etc/resolv.conf",
-	    "# a neuron has no network but its own loopback\n", 0 },
+	    "# a neuron has no network but its own loopback\n"
+	    "nameserver 127.0.0.1\noptions timeout:5 attempts:2\n", 0 },
 	{ IN_DIR,	"etc/ssl",	NULL,		0 },
 	{ IN_MOUNT,	"etc/alternatives", "/etc/alternatives",
 	    RO_ALL | IN_NOEXEC | IN_BIND | IN_OPTIONAL },
@@ -68,6 +70,7 @@ const struct inside_row inside_rows[] = {
 	{ IN_HOST_COPY,	"etc/ld.so.cache", NULL,	IN_OPTIONAL },
 	{ IN_HOST_COPIES, "etc",	"ld.so.conf",	IN_OPTIONAL },
 	{ IN_HOST_COPIES, "etc",	"python3",	IN_OPTIONAL },
+	{ IN_HOST_COPIES, "etc",	"java-",	IN_OPTIONAL },
 	{ IN_HOST_COPY,	"etc/mime.types", NULL,		IN_OPTIONAL },
 	{ IN_HOST_COPY,	"etc/localtime", NULL,		IN_OPTIONAL }
 };

@@ -1,6 +1,7 @@
 /* The rig of policyd's fuzz targets: all in memory, no process. */
 
 #include <sys/socket.h>
+#include <netinet/in.h>
 #include <sys/un.h>
 
 #include <event2/event.h>
@@ -15,6 +16,7 @@
 #include "../../policyd/api.h"
 #include "../../policyd/approval.h"
 #include "../../policyd/conf.h"
+#include "../../policyd/egress.h"
 #include "../../policyd/judge.h"
 #include "../../policyd/keys.h"
 #include "../../policyd/launch.h"
@@ -43,7 +45,8 @@ static const uint8_t no_digest[APPROVAL_DIGEST] = "the digest of the last approv
 
 static struct event_base	*base;
 static int			 memfd, pipes[2], socks[2], accepted;
-static int			 ends[8];	/* by bit of the channel */
+static int			 listeners[2];	/* of a neuron with egress */
+static int			 ends[9];	/* by bit of the channel */
 
 /* One connection that is accepted in earnest, so that PEER can succeed. */
 static void
@@ -93,6 +96,14 @@ make_conf(void)
 	s->principals[0].ids.uid = 1000;
 	s->principals[0].ids.gid = 1000;
 	strings_add(&s->principals[0].workspaces, "/*");
+	/* "default" has egress, and so the neuron of the call has */
+	s->nprofiles = 1;
+	s->profiles = calloc(1, sizeof(*s->profiles));
+	s->profiles[0].where.file = strdup("fuzz.conf");
+	snprintf(s->profiles[0].name, NAME_BYTES_MAX, "default");
+	s->profiles[0].mode = MODE_NATIVE;
+	limits_init(&s->profiles[0].limits);
+	s->profiles[0].egress.on = 1;
 	s->noperators = 1;
 	s->operators = calloc(1, sizeof(*s->operators));
 	s->operators[0].who = WHO_USER;
@@ -120,6 +131,22 @@ make_key(void)
 		abort();
 }
 
+/* Listening, on whatever port of the loopback. */
+static void
+make_listeners(void)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	int i;
+
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	for (i = 0; i < 2; i++) {
+		listeners[i] = socket(AF_INET, SOCK_STREAM, 0);
+		if (bind(listeners[i], (struct sockaddr *)&sin,
+		    sizeof(sin)) == -1 || listen(listeners[i], 1) == -1)
+			abort();
+	}
+}
+
 static void
 make_all(void)
 {
@@ -131,6 +158,7 @@ make_all(void)
 	if (policyd_start_memory(base) == -1)
 		abort();
 	make_key();
+	make_listeners();
 	if ((memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
 	    pipe2(pipes, O_CLOEXEC) == -1 ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, socks) == -1)
@@ -156,6 +184,9 @@ plumb(enum channel_kind kind)
 		break;
 	case CH_JUDGE:
 		judge_plumb(pair[1], base);
+		break;
+	case CH_EGRESS:
+		egress_plumb(pair[1], base);
 		break;
 	default:
 		launch_plumb(pair[1], base);
@@ -203,8 +234,10 @@ send_packet(int fd, const uint8_t *bytes, size_t size, unsigned which)
 		{ memfd, -1, -1, -1 },
 		{ socks[0], -1, -1, -1 },
 		{ pipes[0], pipes[1], socks[0], memfd },
+		{ listeners[0], -1, -1, -1 },
+		{ listeners[0], listeners[1], -1, -1 },
 	};
-	const int *set = sets[which % 8];
+	const int *set = sets[which % (sizeof(sets) / sizeof(sets[0]))];
 	char control[CMSG_SPACE(sizeof(int) * 4)];
 	struct iovec iov = { .iov_base = (void *)(uintptr_t)bytes,
 	    .iov_len = size };
@@ -231,7 +264,7 @@ send_packet(int fd, const uint8_t *bytes, size_t size, unsigned which)
 static void
 say(int fd, enum msg_type type, const struct enc *body, unsigned which)
 {
-	static const unsigned counts[] = { 0, 1, 3, 4, 4, 1 };
+	static const unsigned counts[] = { 0, 1, 3, 4, 4, 1, 1, 4, 1, 2 };
 	struct enc *e = enc_new(MSG_MAX_SIZE);
 
 	enc_u16(e, (uint16_t)type);
@@ -245,12 +278,13 @@ say(int fd, enum msg_type type, const struct enc *body, unsigned which)
 static void
 send_tools(void)
 {
-	static const char *const names[] = { "exec", "bash" };
+	static const char *const names[] = { "exec", "bash", "fetch",
+	    "request_egress" };
 	uint8_t zeros[40] = { 0 };
 	struct enc *e;
 	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 4; i++) {
 		e = enc_new(256);
 		enc_u8(e, EFFECT_READ);
 		enc_u8(e, 0);
@@ -259,8 +293,15 @@ send_tools(void)
 		say(ends[3], MSG_TOOL, e, 0);
 		enc_free(e);
 	}
+	for (i = 2; i < 4; i++) {
+		e = enc_new(64);
+		enc_u8(e, i == 2 ? EGRESS_FETCH : EGRESS_GRANT_SESSION);
+		enc_str(e, names[i]);
+		say(ends[3], MSG_TOOL_EGRESS, e, 0);
+		enc_free(e);
+	}
 	e = enc_new(16);
-	enc_u32(e, 2);
+	enc_u32(e, 4);
 	say(ends[3], MSG_TOOLS_END, e, 0);
 	enc_free(e);
 }
@@ -306,6 +347,11 @@ answer_make(struct dec *d, enum channel_kind hostile)
 	dec_str(d, last_ids[1], ID_SIZE);
 	if (hostile == CH_LAUNCH)
 		return;
+	e = enc_new(64);
+	enc_u8(e, LISTENER_PROXY);
+	enc_str(e, last_ids[1]);
+	say(ends[4], MSG_LISTENER, e, 8);
+	enc_free(e);
 	e = enc_new(256);
 	enc_u64(e, 1);
 	enc_u64(e, 0);
@@ -414,7 +460,7 @@ turn(enum channel_kind hostile)
 
 	for (rounds = 0; some && rounds < 16; rounds++) {
 		event_base_loop(base, EVLOOP_NONBLOCK);
-		for (i = 0, some = 0; i < 8; i++) {
+		for (i = 0, some = 0; i < 9; i++) {
 			while (take(ends[i], hostile))
 				some = 1;
 		}
@@ -440,7 +486,7 @@ send_call(enum channel_kind hostile)
 	enc_u8(e, 0);
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, UINT32_MAX);
-	enc_str(e, "exec");
+	enc_str(e, hostile == CH_EGRESS ? "fetch" : "exec");
 	for (i = 0; i < 4; i++)
 		enc_str(e, "");
 	say(ends[1], MSG_ASK_ONCE, e, 2);
@@ -462,6 +508,7 @@ fresh(enum channel_kind hostile)
 		make_key();
 	}
 	memset(last_ids, 0, sizeof(last_ids));
+	plumb(CH_EGRESS);
 	plumb(CH_LAUNCH);
 	plumb(CH_JUDGE);
 	plumb(CH_OPERATOR);
@@ -469,7 +516,8 @@ fresh(enum channel_kind hostile)
 	if (hostile != CH_JUDGE)
 		send_tools();
 	turn(hostile);
-	if (hostile == CH_LAUNCH || hostile == CH_OPERATOR)
+	if (hostile == CH_LAUNCH || hostile == CH_OPERATOR ||
+	    hostile == CH_EGRESS)
 		send_call(hostile);
 }
 

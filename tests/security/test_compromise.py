@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from harness import BUILD, Workspace, wait_for
+from harness import BUILD, CONFIG, Workspace, wait_for
 from takeover import Takeover
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -105,17 +105,20 @@ class Taken(unittest.TestCase):
     def tearDownClass(cls):
         cls.i.stop()
 
-    def attempts(self, name, opening="SIGSYS"):
-        """Every attempt, by a copy of the process that dropped as it does."""
+    def attempts(self, name, opening="SIGSYS", job={}):
+        """Every attempt, by a copy of the process that dropped as it does;
+        but what its job says of some."""
         before = self.i.take(name, "attempts")
         wait_for(lambda: self.i.said(name)[-1:] == ["end"], 30)
         lines = self.i.said(name)
         # the supervisor, the others, maker and spawner
-        self.assertEqual(lines[0], "targets 7")
+        self.assertEqual(lines[0], "targets 8")
         got = dict(line.split(" ", 1) for line in lines[1:-1])
         self.assertEqual(set(got), set(names()))
         for attempt, result in sorted(got.items()):
-            if attempt in DEADLY or attempt in ("open", "creat"):
+            if attempt in job:
+                self.assertEqual(result, job[attempt], attempt)
+            elif attempt in DEADLY or attempt in ("open", "creat"):
                 self.assertEqual(result, "SIGSYS", attempt)
             elif attempt in OPENING:
                 self.assertEqual(result, opening, attempt)
@@ -276,6 +279,56 @@ class Policyd(Taken):
             self.i.pid(n) != before[n]["pid"] for n in
             ("apid", "apid-operator", "judged", "neurond")), 40)
         self.assertTrue(wait_for(self.i.usable, 30))
+
+
+class Egressd(Taken):
+    taken = ("egressd",)
+    # It connects; it neither binds nor listens.
+    JOB = dict.fromkeys(("socket_inet", "socket_inet6", "connect",
+                         "setsockopt"), "WORKED")
+    JOB.update(dict.fromkeys(("socket_unix", "socket_netlink"),
+                             "denied ENOSYS"))
+
+    @classmethod
+    def setUpClass(cls):
+        cls.i = Takeover(*cls.taken, config=CONFIG.replace(
+            "owner any", "owner any; profile default, web") +
+            "profile web { egress { } }\n")
+
+    @PRODUCT
+    def test_reads_no_file_executes_nothing_listens_nowhere(self):
+        self.attempts("egressd", job=self.JOB)
+
+    def test_decides_nothing(self):
+        """Decisions and calls are no rows of its channel."""
+        for script, row in (("eg-decide", "DECIDE"), ("eg-open", "OPEN"),
+                            ("foreign", "START")):
+            self.harmless("egressd", script, "policyd: channel egress: %s is "
+                          "not of this channel" % row)
+
+    def test_messages_that_break_the_table(self):
+        for script, words in self.BAD[1:3]:
+            self.harmless("egressd", script,
+                          "policyd: channel egress: " + words)
+
+    def test_grants_nothing_by_itself(self):
+        """Nor ends what runs in a neuron: it goes on."""
+        s = self.i.session(profile="web")
+        neuron = self.i.get("/v1/sessions/" + s)[1]["neuron"]
+        status, call = self.i.request(
+            "POST", "/v1/sessions/%s/calls" % s,
+            {"tool": "bash", "args": {"command": "sleep 60"},
+             "timeout_ms": 60000})
+        self.assertEqual(status, 202, call)
+        path = "/v1/calls/" + call["call"]
+        wait_for(lambda: self.i.get(path)[1]["state"] == "running", 10)
+        for script, about, row in (
+                ("eg-granted", neuron, "EGRESS_GRANTED"),
+                ("eg-ended", call["call"], "EGRESS_ENDED")):
+            self.harmless("egressd", "%s %s" % (script, about),
+                          "policyd: channel egress: %s can't be right" % row)
+            self.assertEqual(self.i.get(path)[1]["state"], "running")
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
 
 class Neuron(Taken):

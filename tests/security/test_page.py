@@ -16,9 +16,10 @@ LINE = re.compile(r"^\| ((?:`[a-z]+`|a neuron)(?:, [a-z]+ socket)?) "
 # that takes each layer away by its own means; those that kill processes, where
 # what they look at is not a layer but the service coming back.
 NO_SWITCH = {"test_page", "test_static", "test_layers", "test_kills",
-             "test_faults", "test_orphans", "test_approval_kills"}
+             "test_faults", "test_orphans", "test_approval_kills",
+             "test_egress_deaths"}
 TAKEN = {"`apid`, agent socket", "`apid`, operator socket", "`judged`",
-         "`policyd`", "a neuron"}
+         "`policyd`", "`egressd`", "a neuron"}
 
 
 def python_test(path, name):

@@ -20,7 +20,8 @@ static const char *name = "?";
 static struct {
 	enum channel_kind	 kind;
 	int			 fd;
-} ends[4];
+} ends[5];	/* policyd has one of each kind */
+#define NENDS	(sizeof(ends) / sizeof(ends[0]))
 
 /* judged sees the environment's names: FAKE_EXIT and the like. */
 static int
@@ -61,7 +62,7 @@ lose(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	(void)arg;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < NENDS; i++) {
 		if (ends[i].kind == 0)
 			continue;
 		(void)close(ends[i].fd);
@@ -109,7 +110,7 @@ fake_plumb(enum channel_kind kind, int fd)
 	size_t i;
 
 	log_info("plumb %s", channel_name(kind));
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < NENDS; i++) {
 		if (ends[i].kind != kind && ends[i].kind != 0)
 			continue;
 		if (ends[i].kind != 0)
@@ -162,7 +163,9 @@ static const struct {
 	{ "apid",		CH_AGENT,	0 },
 	{ "apid-operator",	CH_OPERATOR,	0 },
 	{ "judged",		CH_JUDGE,	0 },
-	{ "policyd",		CH_API | CH_JUDGE | CH_LAUNCH, PROC_FILES },
+	{ "policyd",		CH_API | CH_JUDGE | CH_LAUNCH | CH_EGRESS,
+	    PROC_FILES },
+	{ "egressd",		CH_EGRESS,	0 },
 	{ "neurond",		CH_LAUNCH,	PROC_ROOT | PROC_FORK }
 };
 

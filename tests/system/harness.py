@@ -33,7 +33,7 @@ def sanitized():
 SANITIZED = sanitized()
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 CTL = os.path.join(BUILD, "myelinctl", "myelinctl")
-NAMES = ("apid", "apid-operator", "judged", "policyd", "neurond")
+NAMES = ("apid", "apid-operator", "judged", "policyd", "egressd", "neurond")
 HELPERS = ("maker", "spawner")
 
 CONFIG = """

@@ -10,10 +10,11 @@ import signal
 import tempfile
 import time
 
-from harness import BUILD, CONFIG, Instance, wait_for
+from harness import BUILD, CONFIG, HELPERS, NAMES, Instance, wait_for
 
 PROGRAMS = {"apid": "apid", "apid-operator": "apid", "judged": "judged",
-            "policyd": "policyd", "maker": "neurond", "spawner": "neurond"}
+            "policyd": "policyd", "egressd": "egressd",
+            "maker": "neurond", "spawner": "neurond"}
 # Deaths are what these tests are made of.
 FAST = "\nrestart-window 1s\n"
 
@@ -21,11 +22,12 @@ FAST = "\nrestart-window 1s\n"
 def make_tree(parent, taken):
     """A tree whose processes named by taken are takeover builds."""
     tree = os.path.join(parent, "tree")
-    for d in ("apid", "judged", "policyd", "neurond"):
+    for d in ("apid", "judged", "policyd", "egressd", "neurond"):
         os.makedirs(os.path.join(tree, d))
     os.mkdir(os.path.join(tree, "takeover"), 0o700)
     for program, d in (("apid", "apid"), ("judged", "judged"),
-                       ("policyd", "policyd"), ("neurond", "neurond"),
+                       ("policyd", "policyd"), ("egressd", "egressd"),
+                       ("neurond", "neurond"),
                        ("maker", "neurond"), ("spawner", "neurond"),
                        ("neuron-tool", "neurond")):
         source = os.path.join(BUILD, d, program)
@@ -92,7 +94,8 @@ class Takeover(Instance):
             p = self.processes()
         except Exception:
             return None
-        if all(q["state"] == "up" for q in p.values()) and len(p) == 7:
+        if all(q["state"] == "up" for q in p.values()) and \
+                len(p) == len(NAMES + HELPERS):
             return p
         return None
 

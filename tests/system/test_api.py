@@ -35,7 +35,7 @@ class Api(unittest.TestCase):
             "mutate-reversible": {"write", "edit", "memory_store",
                                   "memory_delete"},
             "read": {"read", "ls", "grep", "find", "memory_recall",
-                     "memory_list"}}
+                     "memory_list", "fetch", "request_egress"}}
         self.assertEqual(set(tools), set().union(*effects.values()))
         for effect, names in effects.items():
             for name in names:

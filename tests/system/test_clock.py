@@ -19,10 +19,12 @@ from approvals import AGENT, OPERATOR, Split
 from harness import BUILD, SANITIZED, TOP, wait_for
 
 STEPPED = (("apid", "apid"), ("judged", "judged"), ("policyd", "policyd"),
-           ("neurond", "neurond"), ("neurond", "maker"))
+           ("egressd", "egressd"), ("neurond", "neurond"),
+           ("neurond", "maker"))
 # Linked statically; they have no clock of their own but the steady one.
 PLAIN = (("neurond", "spawner"), ("neurond", "neuron-tool"))
-PARTS = ("apid", "common", "judged", "neurond", "policyd", "supervisord")
+PARTS = ("apid", "common", "egressd", "judged", "neurond", "policyd",
+         "supervisord")
 DAY = 86400
 SLEEP = 30
 STEPS = ((DAY, 0), (-2 * 3600, 0), (SLEEP, SLEEP), (0, 0))
@@ -30,7 +32,8 @@ EXPIRY = 10
 
 
 def make_tree(tree):
-    for d in ("apid", "judged", "policyd", "neurond", "supervisord"):
+    for d in ("apid", "judged", "policyd", "egressd", "neurond",
+              "supervisord"):
         os.makedirs(os.path.join(tree, d))
     wrapper = os.path.join(BUILD, "tests", "system", "clock_exec")
     for d, name in STEPPED:
@@ -88,7 +91,8 @@ class Clock(unittest.TestCase):
     def test_they_see_it(self):
         """The control: what these programs take for the day follows."""
         s = self.s
-        for name in ("apid", "apid-operator", "judged", "policyd", "neurond"):
+        for name in ("apid", "apid-operator", "judged", "policyd", "egressd",
+                     "neurond"):
             with open("/proc/%d/maps" % s.i.pid(name)) as f:
                 self.assertIn("clock_step.so", f.read(), name)
         self.step(3 * DAY, 0)

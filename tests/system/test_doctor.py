@@ -46,7 +46,8 @@ class Doctor(unittest.TestCase):
         self.assertEqual(set(facts), {
             "kernel", "cgroups", "namespaces", "pipe pages", "proc",
             "apparmor", "core pattern", "protected symlinks", "TIOCSTI",
-            "systemd", "agent socket", "operator socket", "service",
+            "systemd", "name servers", "authorities", "agent socket",
+            "operator socket", "service",
             "self-approval"})
         self.assertIn(os.uname().release, facts["kernel"]["value"])
         self.assertEqual(facts["service"]["state"], "warning")

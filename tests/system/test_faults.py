@@ -62,7 +62,7 @@ class Products(unittest.TestCase):
     PROGRAMS = ("neurond/neurond", "neurond/maker", "neurond/spawner",
                 "neurond/neuron-tool",
                 "supervisord/myelind", "apid/apid", "policyd/policyd",
-                "judged/judged")
+                "judged/judged", "egressd/egressd")
 
     def named(self, top):
         found = {}
@@ -92,7 +92,9 @@ class Faults(unittest.TestCase):
     def setUpClass(cls):
         build()
         cls.i = Instance(CONFIG + "\nrestart-window 1s\nneurons 4\n"
-                         "neurons-principal 4\n", build=FAULTS)
+                         "neurons-principal 4\n"
+                         # so that the steps of listeners are among them
+                         "profile default { egress { } }\n", build=FAULTS)
         cls.w = Workspace()
         cls.plan = os.path.join(cls.i.state, "fault")
         cls.seen = {}

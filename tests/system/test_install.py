@@ -9,8 +9,8 @@ import unittest
 from harness import BUILD, Instance, reachable
 
 OVER = 'mount --bind "$0" "$1" && shift && exec "$@"'
-LIBEXEC = {"apid", "judged", "policyd", "neurond", "maker", "spawner",
-           "neuron-tool"}
+LIBEXEC = {"apid", "judged", "policyd", "egressd", "neurond", "maker",
+           "spawner", "neuron-tool"}
 PAGES = {"man1/myelinctl.1", "man5/myelin.conf.5", "man5/myelin-tool.5",
          "man7/myelin-api.7", "man8/myelind.8"}
 

@@ -5,10 +5,10 @@ import unittest
 from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
                      pss_kib)
 
-# CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP, NET_ADMIN,
-# SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the most that a process which
-# builds neurons may hold.
-BUILDER = sum(1 << c for c in (0, 1, 3, 5, 6, 7, 8, 12, 18, 21, 24, 27))
+# CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP,
+# NET_BIND_SERVICE, NET_ADMIN, SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the
+# most that a process which builds neurons may hold.
+BUILDER = sum(1 << c for c in (0, 1, 3, 5, 6, 7, 8, 10, 12, 18, 21, 24, 27))
 
 
 def fields(pid):

@@ -412,7 +412,8 @@ class Declarations(unittest.TestCase):
                                     dir=os.path.join(BUILD, "tests"))
         os.chmod(cls.tree, 0o755)
         for name in ("supervisord/myelind", "apid/apid", "judged/judged",
-                     "policyd/policyd", "neurond/neurond", "neurond/maker",
+                     "policyd/policyd", "egressd/egressd", "neurond/neurond",
+                     "neurond/maker",
                      "neurond/spawner", "neurond/neuron-tool"):
             path = os.path.join(cls.tree, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)

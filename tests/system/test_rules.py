@@ -268,6 +268,7 @@ preset "asks" { cap mutate-irreversible; elevated ask }
     def test_declared_effects(self):
         want = {"read": "read", "ls": "read", "grep": "read", "find": "read",
                 "memory_recall": "read", "memory_list": "read",
+                "fetch": "read", "request_egress": "read",
                 "write": "mutate-reversible", "edit": "mutate-reversible",
                 "memory_store": "mutate-reversible",
                 "memory_delete": "mutate-reversible",

@@ -11,11 +11,11 @@ from harness import BUILD, TOP
 
 BUILD_WITHOUT = os.environ.get("MYELIN_BUILD_WITHOUT",
                                os.path.join(TOP, "build-without"))
-PARTS = ["apid", "common", "judged", "myelinctl", "neurond", "policyd",
-         "supervisord", "tests"]
+PARTS = ["apid", "common", "egressd", "judged", "myelinctl", "neurond",
+         "policyd", "supervisord", "tests"]
 PROGRAMS = ["supervisord/myelind", "apid/apid", "judged/judged",
-            "policyd/policyd", "neurond/neurond", "neurond/maker",
-            "neurond/spawner", "neurond/neuron-tool",
+            "policyd/policyd", "egressd/egressd", "neurond/neurond",
+            "neurond/maker", "neurond/spawner", "neurond/neuron-tool",
             "myelinctl/myelinctl"]
 
 

@@ -22,9 +22,10 @@ BUILD = os.path.abspath(os.environ.get("MYELIN_BUILD",
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 FAKE = os.path.join(BUILD, "tests", "system", "fake_child")
 PROGRAMS = ("apid/apid", "judged/judged", "policyd/policyd",
-            "neurond/neurond", "neurond/maker", "neurond/spawner",
+            "egressd/egressd", "neurond/neurond", "neurond/maker", "neurond/spawner",
             "neurond/neuron-tool")
-CHILDREN = ("apid", "apid-operator", "policyd", "judged", "neurond")
+CHILDREN = ("apid", "apid-operator", "policyd", "judged", "egressd",
+            "neurond")
 CONF = 'principal user root { preset standard; workspace "/*"; owner any }\n'
 
 
@@ -195,7 +196,7 @@ class Start(SupervisordTest):
         i = self.instance().start()
         start = int(re.search(r"uids (\d+) to", i.log()).group(1))
         offsets = {"apid": 1, "apid-operator": 2, "judged": 3, "policyd": 4,
-                   "neurond": None}
+                   "egressd": 5, "neurond": None}
         for name, pid in i.pids().items():
             st = status_of(pid)
             uid = 0 if offsets[name] is None else start + offsets[name]
@@ -234,6 +235,16 @@ class Start(SupervisordTest):
         self.assertEqual(re.findall(r"judged: file tool/bash at (\d+)",
                                     i.log()), ["7", "7"])
 
+    def test_files_of_the_host(self):
+        """egressd's alone, as they are at the start and at each reload."""
+        i = self.instance().start()
+        i.wait_log(r"egressd: file resolv\.conf at \d+")
+        i.wait_log(r"egressd: file ca-certificates at \d+")
+        i.proc.send_signal(signal.SIGHUP)
+        i.wait_log(r"reload: generation 2 is in force")
+        self.assertEqual(re.findall(r"(\S+): file (resolv|ca)", i.log()),
+                         [("egressd", "resolv"), ("egressd", "ca")] * 2)
+
     def test_procs(self):
         i = self.instance().start()
         i.wait_log(r"policyd: procs myelind %d 0 up" % i.proc.pid)
@@ -253,7 +264,7 @@ class Start(SupervisordTest):
         i.argv = lambda *more: [MYELIND, *i.options, *more, "-f",
                                 i.dir + "/myelin.conf", "-L", i.tree]
         i.start()
-        self.assertIn("4 processes", i.log())
+        self.assertIn("5 processes", i.log())
         self.assertNotIn("apid-operator", i.log())
         self.assertEqual(i.stop(), 0)
 
@@ -544,6 +555,24 @@ class Death(SupervisordTest):
         self.assertIsNone(connect(i.api))
         self.assertEqual(i.stop(), 0)
 
+    def test_five_deaths_of_egressd(self):
+        """It is off then, and tried again later; all else goes on."""
+        i = self.instance().start()
+        pids = i.pids()
+        self.kill_five(i, "egressd")
+        i.wait_log(r"egressd died 5 times within 60 s: egress stays down")
+        i.wait_log(r"policyd: procs egressd 0 4 failed")
+        self.assertEqual({n: p for n, p in i.pids().items()
+                          if n != "egressd"},
+                         {n: p for n, p in pids.items() if n != "egressd"})
+        # one that asks for its end of the channel is no worse off
+        os.kill(pids["policyd"], signal.SIGKILL)
+        i.wait_up("policyd", pids["policyd"])
+        i.configure(CONF)
+        i.proc.send_signal(signal.SIGHUP)
+        i.wait_log(r"reload: generation 2 is in force")
+        self.assertEqual(i.stop(), 0)
+
     def test_silent(self):
         """A child that answers no ping for 30 s is killed and comes back."""
         i = self.instance().start()
@@ -650,9 +679,9 @@ class Reload(SupervisordTest):
         i = self.instance().start()
         pids = i.pids()
         self.good(i, CONF + "memory 2G\n")
-        self.assertEqual(self.commits(i)[5:], [
-            (name, 2) for name in ("neurond", "judged", "policyd", "apid",
-                                   "apid-operator")])
+        self.assertEqual(self.commits(i)[len(CHILDREN):], [
+            (name, 2) for name in ("neurond", "judged", "egressd", "policyd",
+                                   "apid", "apid-operator")])
         i.wait_log(r"policyd: reload 2 ok 1 \n")
         self.assertEqual(i.pids(), pids)
         self.assertIsNone(connect(i.api))
@@ -668,7 +697,7 @@ class Reload(SupervisordTest):
             before = i.pid(name)
             os.kill(before, signal.SIGKILL)
             i.wait_up(name, before)
-        self.assertEqual([c for c in self.commits(i)[10:]],
+        self.assertEqual([c for c in self.commits(i)[2 * len(CHILDREN):]],
                          [(name, 2) for name in CHILDREN])
         i.wait_log(r"policyd: reload 2 ok 0 \n")
 
@@ -753,9 +782,10 @@ class Reload(SupervisordTest):
         before = i.pid("judged")
         self.hang_up(i, CONF + "environment allow FAKE_DIE_LATER\n")
         i.wait_log(r"reload: generation 2 is in force")
-        self.assertEqual([c for c in self.commits(i)[5:] if c[0] != "judged"],
-                         [(n, 2) for n in ("neurond", "policyd", "apid",
-                                           "apid-operator")])
+        self.assertEqual([c for c in self.commits(i)[len(CHILDREN):]
+                          if c[0] != "judged"],
+                         [(n, 2) for n in ("neurond", "egressd", "policyd",
+                                           "apid", "apid-operator")])
         i.wait_log(r"judged \(pid %d\) ended with status 5" % before)
         self.good(i, CONF, 3)
         self.assertEqual(i.stop(), 0)

@@ -14,6 +14,7 @@
 #define PAGE_BYTES	32768
 
 static char script[64];
+static const char *extra = "";
 static char *page;
 static size_t used;
 
@@ -38,6 +39,12 @@ takeover_script(void)
 	return (script);
 }
 
+const char *
+takeover_extra(void)
+{
+	return (extra);
+}
+
 /* takeover/NAME beside the directory that this program is in. */
 static int
 open_beside(const char *name, const char *suffix, int flags)
@@ -59,6 +66,7 @@ open_beside(const char *name, const char *suffix, int flags)
 void
 takeover_begin(const char *name)
 {
+	char *blank;
 	ssize_t n;
 	int fd;
 
@@ -67,6 +75,10 @@ takeover_begin(const char *name)
 	n = read(fd, script, sizeof(script) - 1);
 	close(fd);
 	script[n > 0 ? n : 0] = '\0';
+	if ((blank = strchr(script, ' ')) != NULL) {
+		*blank = '\0';
+		extra = blank + 1;
+	}
 	if ((fd = open_beside(name, ".out", O_RDWR | O_CREAT | O_TRUNC)) ==
 	    -1)
 		return;

@@ -22,10 +22,10 @@
 
 #define MANY	100000
 
-_Noreturn void	__real_init_main(const struct native *, int, const char *,
-		    uint64_t);
-_Noreturn void	__wrap_init_main(const struct native *, int, const char *,
-		    uint64_t);
+_Noreturn void	__real_init_main(const struct native *,
+		    const struct build_request *, uint64_t);
+_Noreturn void	__wrap_init_main(const struct native *,
+		    const struct build_request *, uint64_t);
 struct channel *__real_helper_start(int, char **, const char *,
 		    enum channel_kind, const struct channel_ops *);
 struct channel *__wrap_helper_start(int, char **, const char *,
@@ -33,8 +33,6 @@ struct channel *__wrap_helper_start(int, char **, const char *,
 void	__real_helper_up(struct channel *, unsigned, int, const char *);
 void	__wrap_helper_up(struct channel *, unsigned, int, const char *);
 
-static const struct native *native;
-static const char *where;
 static uint64_t in_force;
 
 /* ---- PID 1 ---- */
@@ -229,21 +227,19 @@ static const struct {
 };
 
 _Noreturn void
-__wrap_init_main(const struct native *n, int control, const char *workspace,
-    uint64_t layers)
+__wrap_init_main(const struct native *native,
+    const struct build_request *built, uint64_t layers)
 {
-	const char *name = strstr(workspace, "/hostile-");
+	const char *name = strstr(built->workspace, "/hostile-");
 	size_t i;
 
-	native = n;
-	where = workspace;
 	in_force = layers;
 	for (i = 0; name != NULL && i < sizeof(inits) / sizeof(inits[0]); i++)
 		if (strcmp(name + strlen("/hostile-"), inits[i].name) == 0)
-			inits[i].fn(control);
+			inits[i].fn(built->control);
 	if (name != NULL)
-		silent(control);	/* alive: neurond has to act */
-	__real_init_main(native, control, where, layers);
+		silent(built->control);	/* alive: neurond has to act */
+	__real_init_main(native, built, layers);
 }
 
 /* ---- maker and spawner ---- */

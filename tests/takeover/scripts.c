@@ -22,7 +22,7 @@ static int
 own(void)
 {
 	static const enum channel_kind kinds[] = { CH_AGENT, CH_OPERATOR,
-	    CH_JUDGE, CH_LAUNCH };
+	    CH_JUDGE, CH_LAUNCH, CH_EGRESS };
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -228,6 +228,52 @@ __wrap_runblock_encode(const struct runblock *rb)
 	return (hostile_block(rb));
 }
 
+/* ---- egressd ---- */
+
+/* policyd's own word on a question that a person was to answer. */
+static void
+decide_as_egressd(void)
+{
+	struct enc *e = enc_new(256);
+	unsigned char digest[32] = { 0 };
+
+	enc_u32(e, 1);
+	enc_u64(e, 1);
+	enc_u8(e, DECIDE_ALLOW_SESSION);
+	enc_raw(e, digest, sizeof(digest));
+	enc_str(e, "a-00000000000000000000");
+	enc_str(e, "");
+	send_enc(MSG_DECIDE, e, -1, 0);
+}
+
+/* That a host was granted to a neuron which nobody granted one. */
+static void
+a_grant_of_its_own(void)
+{
+	struct enc *e = enc_new(256);
+
+	enc_u16(e, 443);
+	enc_u8(e, EGRESS_GRANT_SESSION);
+	enc_u8(e, EGRESS_F_WRITES);
+	enc_str(e, takeover_extra());
+	enc_str(e, "evil.example");
+	send_enc(MSG_EGRESS_GRANTED, e, -1, 0);
+}
+
+/* That a call is over which runs in a neuron. */
+static void
+an_end_of_anothers_call(void)
+{
+	struct enc *e = enc_new(256);
+
+	enc_u8(e, END_EXITED);
+	enc_i32(e, 0);
+	enc_u32(e, 1);
+	enc_str(e, takeover_extra());
+	enc_str(e, "");
+	send_enc(MSG_EGRESS_ENDED, e, -1, 0);
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -247,7 +293,11 @@ static const struct {
 	{ "op-ask",	ask_as_operator },
 	{ "op-open",	open_as_operator },
 	{ "op-stop",	stop_as_operator },
-	{ "late-tool",	a_late_tool }
+	{ "late-tool",	a_late_tool },
+	{ "eg-decide",	decide_as_egressd },
+	{ "eg-open",	open_as_operator },
+	{ "eg-granted",	a_grant_of_its_own },
+	{ "eg-ended",	an_end_of_anothers_call }
 };
 
 int

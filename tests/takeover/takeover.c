@@ -34,7 +34,7 @@
 #include "attempts.h"
 #include "takeover.h"
 
-#define KINDS		8
+#define KINDS		9
 
 void	__real_proc_drop(const struct proc_drop *);
 void	__wrap_proc_drop(const struct proc_drop *);
@@ -45,7 +45,7 @@ struct channel *__wrap_channel_new(int, enum channel_kind, enum channel_end,
 int	__real_channel_send(struct channel *, struct imsg *);
 int	__wrap_channel_send(struct channel *, struct imsg *);
 
-static int channels[KINDS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+static int channels[KINDS] = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 
 int
 takeover_channel(enum channel_kind kind)
@@ -60,8 +60,8 @@ static int
 is_ours(const char *comm)
 {
 	static const char *const names[] = { "myelind", "apid",
-	    "apid-operator", "judged", "policyd", "neurond", "maker",
-	    "spawner" };
+	    "apid-operator", "judged", "policyd", "egressd", "neurond",
+	    "maker", "spawner" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -12,6 +12,8 @@
 void	takeover_begin(const char *name);
 /* The script's name, "" for none. */
 const char *takeover_script(void);
+/* What stands behind its name and a blank, or "". */
+const char *takeover_extra(void);
 void	takeover_say(const char *, ...)
 	    __attribute__((__format__(__printf__, 1, 2)));
 /* The newest end of that kind, -1 for none. */

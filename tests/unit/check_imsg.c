@@ -145,7 +145,7 @@ expect_death(struct bench *b, const char *words)
 
 static const enum channel_kind kinds[] = {
 	CH_CONTROL, CH_AGENT, CH_OPERATOR, CH_JUDGE, CH_LAUNCH, CH_MAKER,
-	CH_SPAWNER, CH_INIT
+	CH_SPAWNER, CH_INIT, CH_EGRESS
 };
 #define NKINDS	((int)(sizeof(kinds) / sizeof(kinds[0])))
 

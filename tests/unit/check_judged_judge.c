@@ -50,6 +50,7 @@ setup(void)
 	load("bash");
 	load("python");
 	load("edit");
+	load("fetch");
 	load("find");
 	load("grep");
 	load("ls");
@@ -58,6 +59,7 @@ setup(void)
 	load("memory_recall");
 	load("memory_store");
 	load("read");
+	load("request_egress");
 	load("write");
 }
 
@@ -411,6 +413,172 @@ START_TEST(test_network)
 }
 END_TEST
 
+/* What a neuron without egress may do about it is the next step. */
+START_TEST(test_next_step)
+{
+	struct judgement j;
+
+	ask("bash", "{\"args\":{\"command\":\"curl -s https://a.example\"}}",
+	    &j);
+	ck_assert_ptr_nonnull(strstr(j.next, "profile"));
+	place.grants = 1;
+	ask("bash", "{\"args\":{\"command\":\"curl -s https://a.example\"}}",
+	    &j);
+	place.grants = 0;
+	ck_assert_uint_eq(j.verdict, VERDICT_DENY);
+	ck_assert_ptr_nonnull(strstr(j.next, "with the tool request_egress"));
+}
+END_TEST
+
+/* ---- the tools that egressd carries out ---- */
+
+#define FETCH	"{\"args\":{\"url\":\"https://a.example/x\"}}"
+#define REQUEST	"{\"args\":{\"host\":\"a.example\",\"reason\":\"r\"}}"
+
+static void
+own_egress(const char *tool, const char *bytes, int egress, int grants,
+    unsigned verdict, const char *next)
+{
+	struct judgement j;
+
+	place.egress = egress;
+	place.grants = grants;
+	ask(tool, bytes, &j);
+	place.egress = place.grants = 0;
+	ck_assert_msg(j.verdict == verdict, "%s: %s, %s", tool,
+	    verdict_name(j.verdict), j.reason.text);
+	ck_assert_int_eq((j.flags & VERDICT_F_NO_EGRESS) != 0,
+	    verdict == VERDICT_DENY);
+	ck_assert_msg(strstr(j.next, next) != NULL, "%s", j.next);
+	ck_assert_uint_eq(j.effect, EFFECT_READ);
+	if (verdict == VERDICT_DENY)
+		ck_assert_str_eq(j.rule, "no_egress");
+	close(j.run_fd);
+	close(j.explain_fd);
+}
+
+START_TEST(test_own_egress)
+{
+	own_egress("fetch", FETCH, 1, 1, VERDICT_ALLOW, "");
+	own_egress("fetch", FETCH, 0, 1, VERDICT_DENY, "request_egress");
+	own_egress("fetch", FETCH, 0, 0, VERDICT_DENY, "profile");
+	own_egress("request_egress", REQUEST, 1, 1, VERDICT_ASK, "operator");
+	own_egress("request_egress", REQUEST, 0, 1, VERDICT_ASK, "operator");
+	own_egress("request_egress", REQUEST, 0, 0, VERDICT_DENY, "profile");
+}
+END_TEST
+
+/* Marks and class tell what is wished for; the block is the arguments'. */
+START_TEST(test_own_egress_marks)
+{
+	struct judgement j;
+	struct runblock *rb;
+	const uint8_t *map;
+	const char *why;
+	size_t size;
+
+	place.egress = place.grants = 1;
+	ask("fetch", FETCH, &j);
+	ck_assert_uint_eq(j.marks, MARK_NETWORK_READ);
+	ck_assert_str_eq(j.class, "network-read");
+	map = memfd_map(j.run_fd, RUNBLOCK_BODY_MAX, &size);
+	ck_assert_ptr_nonnull(map);
+	ck_assert_ptr_nonnull(rb = runblock_decode(map, size, &why));
+	ck_assert_uint_eq(rb->flags, RUNBLOCK_F_BODY);
+	ck_assert_str_eq(rb->argv[0], "fetch");
+	ck_assert_uint_eq(rb->args_size,
+	    strlen("{\"url\":\"https://a.example/x\"}"));
+	runblock_free(rb);
+	memfd_unmap(map, size);
+	close(j.run_fd);
+	ask("request_egress", REQUEST, &j);
+	ck_assert_str_eq(j.class, "network-read");
+	ck_assert_uint_eq(j.flags & VERDICT_F_UNRESOLVED, 0);
+	close(j.run_fd);
+	close(j.explain_fd);
+	ask("request_egress", "{\"args\":{\"host\":\"a.example\","
+	    "\"write\":true,\"reason\":\"r\"}}", &j);
+	place.egress = place.grants = 0;
+	ck_assert_uint_eq(j.marks, MARK_NETWORK_WRITE);
+	ck_assert_str_eq(j.class, "network-write");
+	ck_assert_str_eq(j.reason.text, "it asks that its neuron may reach "
+	    "\"a.example\" on the ports 443 and 80, by plain HTTP also to "
+	    "write");
+	close(j.run_fd);
+	close(j.explain_fd);
+}
+END_TEST
+
+/* Guarantee N7: what does not read is refused, and the way is named. */
+START_TEST(test_fetch_methods)
+{
+	static const char *const methods[] = { "POST", "PUT", "DELETE",
+	    "get", "", "CONNECT", "GET " };
+	struct judgement j;
+	char bytes[256];
+
+	snprintf(bytes, sizeof(bytes), "{\"args\":{\"url\":"
+	    "\"https://a.example/x\",\"method\":\"%s\"}}", methods[_i]);
+	place.egress = 1;
+	ask("fetch", bytes, &j);
+	place.egress = 0;
+	ck_assert_uint_eq(j.verdict, VERDICT_INVALID);
+	ck_assert_msg(strstr(j.reason.text, "bash") != NULL &&
+	    strstr(j.reason.text, "approve") != NULL, "%s", j.reason.text);
+	ck_assert_int_eq(j.run_fd == -1 ? -1 : close(j.run_fd), -1);
+}
+END_TEST
+
+/* An operator's rules see whom egressd would ask. */
+START_TEST(test_own_egress_rules)
+{
+	static const struct {
+		const char	*tool, *bytes;
+		unsigned	 verdict;
+	} rows[] = {
+		{ "fetch", FETCH, VERDICT_DENY },
+		{ "fetch", "{\"args\":{\"url\":\"http://u:p@A.Example.:8/\"}}",
+		    VERDICT_DENY },
+		{ "fetch", "{\"args\":{\"url\":\"https://b.example/\"}}",
+		    VERDICT_ALLOW },
+		{ "request_egress", REQUEST, VERDICT_DENY },
+		{ "request_egress", "{\"args\":{\"host\":\"a.EXAMPLE.\","
+		    "\"reason\":\"r\"}}", VERDICT_DENY },
+		{ "request_egress", "{\"args\":{\"host\":\"b.example\","
+		    "\"reason\":\"r\"}}", VERDICT_ASK },
+	};
+	struct cf_rule rule = { .verdict = VERDICT_DENY };
+	static char file[] = "t.conf";
+	struct judgement j;
+	size_t i;
+
+	rule.where.file = file;
+	strings_add(&rule.of[RULE_HOST], "a.example");
+	tools.rules = &rule;
+	tools.nrules = 1;
+	place.egress = place.grants = 1;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ask(rows[i].tool, rows[i].bytes, &j);
+		ck_assert_msg(j.verdict == rows[i].verdict, "%s %s: %s",
+		    rows[i].tool, rows[i].bytes, verdict_name(j.verdict));
+		if (j.run_fd != -1)
+			close(j.run_fd);
+		if (j.explain_fd != -1)
+			close(j.explain_fd);
+	}
+	/* allowing is not a rule's to do where a person is asked */
+	rule.verdict = VERDICT_ALLOW;
+	ask("request_egress", REQUEST, &j);
+	ck_assert_uint_eq(j.verdict, VERDICT_ASK);
+	close(j.run_fd);
+	close(j.explain_fd);
+	place.egress = place.grants = 0;
+	tools.rules = NULL;
+	tools.nrules = 0;
+	strings_free(&rule.of[RULE_HOST]);
+}
+END_TEST
+
 /* Home and workspace are the roots, for other programs than bodies too. */
 static const struct {
 	const char	*path;
@@ -472,6 +640,11 @@ main(void)
 	tcase_add_test(tc, test_asks);
 	tcase_add_loop_test(tc, test_network, 0,
 	    sizeof(networks) / sizeof(networks[0]));
+	tcase_add_test(tc, test_next_step);
+	tcase_add_test(tc, test_own_egress);
+	tcase_add_test(tc, test_own_egress_marks);
+	tcase_add_loop_test(tc, test_fetch_methods, 0, 7);
+	tcase_add_test(tc, test_own_egress_rules);
 	tcase_add_loop_test(tc, test_roots, 0,
 	    sizeof(rooted) / sizeof(rooted[0]));
 	suite_add_tcase(suite, tc);

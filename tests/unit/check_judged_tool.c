@@ -102,7 +102,15 @@ static const struct bad bad[] = {
 	{ HEAD("t") "\"input_schema\":{}}", "needs \"type\": \"object\"" },
 	{ HEAD("t") "\"input_schema\":" SCHEMA "}", "\"argv\" is required" },
 	{ HEAD("t") "\"input_schema\":" SCHEMA ",\"body\":\"rm\"}",
-	    "body: neuron-tool has no such body" },
+	    "body: neither neuron-tool nor egressd has such a body" },
+	{ "{\"name\":\"t\",\"title\":\"T\",\"description\":\"D\","
+	    "\"effect\":\"read\",\"marks\":[\"network-read\"],"
+	    "\"asks\":false,\"input_schema\":" SCHEMA ","
+	    "\"body\":\"request_egress\"}",
+	    "asks: must be true with \"body\": \"request_egress\": who may "
+	    "reach what is for people to say, or for a profile's \"egress\"" },
+	{ HEAD("t") "\"input_schema\":" SCHEMA ",\"body\":\"fetch\"}",
+	    "marks: must have \"network-read\" with \"body\": \"fetch\"" },
 	{ HEAD("t") "\"body\":\"read\"," REST, "both \"argv\" and \"body\"" },
 	{ HEAD("t") "\"output_schema\":{}," REST,
 	    "output_schema: needs \"type\": \"object\"" },

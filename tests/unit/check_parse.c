@@ -343,8 +343,8 @@ START_TEST(all_errors)
 	    "t:5: memory 1 is outside its range, 16M to 1024G\n"
 	    "t:6: unknown keyword \"what\"\n"
 	    "t:6: pids 1 is outside its range, 16 to 4194304\n"
-	    "t:7: egress comes with egressd, which this version does not "
-	    "have\n"
+	    "t:7: host \"*\": a * stands for whole labels, at the beginning: "
+	    "*.example.org\n"
 	    "t:8: log is verbose or normal, not \"loud\"\n");
 }
 END_TEST

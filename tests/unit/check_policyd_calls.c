@@ -276,7 +276,7 @@ START_TEST(presets_narrow)
 	json = rig_query(&rig, RIG_AGENT, handle, QUERY_TOOLS, 0, 0, "",
 	    &status);
 	/* wipe is above the cap, so it is not there */
-	ck_assert_uint_eq(json_array_size(json_object_get(json, "tools")), 5);
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "tools")), 7);
 	json_decref(json);
 }
 END_TEST

@@ -15,6 +15,27 @@
     SLICE_PRINCIPALS | SLICE_OPERATORS | SLICE_PRESETS | SLICE_LISTENS | \
     SLICE_ENV | SLICE_RULES | SLICE_HOOKS)
 
+static void
+example_egress(struct cf_egress *e)
+{
+	struct cf_host *h;
+
+	e->on = 1;
+	e->hosts = calloc(2, sizeof(*e->hosts));
+	e->nhosts = 2;
+	h = &e->hosts[0];
+	h->where.file = strdup("myelin.conf");
+	h->where.line = 8;
+	h->allow = h->suffix = 1;
+	h->name = strdup("debian.org");
+	h->ports[0] = 443;
+	h->ports[1] = 65535;
+	h->nports = 2;
+	strings_add(&h->methods, "PUT");
+	h->flags = HOST_F_OPAQUE | HOST_F_PRIVATE;
+	e->hosts[1].name = strdup("2001:db8::1");
+}
+
 static struct slice *
 example(void)
 {
@@ -32,6 +53,7 @@ example(void)
 	s->profiles[0].where.line = 7;
 	limits_init(&s->profiles[0].limits);
 	s->profiles[0].limits.v[LIMIT_PIDS] = 99;
+	example_egress(&s->profiles[0].egress);
 	s->principals = calloc(1, sizeof(*s->principals));
 	s->nprincipals = 1;
 	s->principals[0].who = WHO_GROUP;
@@ -111,6 +133,79 @@ START_TEST(all_sections_come_back)
 	ck_assert_int_eq(strings_has(&s->own, "/var/lib/myelin"), 1);
 	ck_assert_ptr_null(s->cgroup_parent);
 	ck_assert_ptr_null(slice_profile(s, "other"));
+	slice_free(s);
+}
+END_TEST
+
+START_TEST(egress_comes_back)
+{
+	uint8_t buf[8192];
+	size_t n = encoded(buf, sizeof(buf), SLICE_PROFILES);
+	const char *why = NULL;
+	struct slice *s = slice_decode(buf, n, &why);
+	const struct cf_egress *e;
+
+	ck_assert_msg(s != NULL, "%s", why);
+	e = &s->profiles[0].egress;
+	ck_assert_int_eq(e->on, 1);
+	ck_assert_int_eq(e->transparent, 0);
+	ck_assert_uint_eq(egress_listeners(e), LISTENER_PROXY);
+	ck_assert_int_eq(egress_allows(e), 1);
+	ck_assert_uint_eq(e->nhosts, 2);
+	ck_assert_uint_eq(e->hosts[0].where.line, 8);
+	ck_assert_str_eq(e->hosts[0].name, "debian.org");
+	ck_assert_int_eq(e->hosts[0].suffix, 1);
+	ck_assert_uint_eq(e->hosts[0].nports, 2);
+	ck_assert_uint_eq(e->hosts[0].ports[1], 65535);
+	ck_assert_uint_eq(e->hosts[0].methods.n, 1);
+	ck_assert_str_eq(e->hosts[0].methods.v[0], "PUT");
+	ck_assert_uint_eq(e->hosts[0].flags, HOST_F_OPAQUE | HOST_F_PRIVATE);
+	ck_assert_int_eq(e->hosts[1].allow, 0);
+	ck_assert_str_eq(e->hosts[1].name, "2001:db8::1");
+	slice_free(s);
+}
+END_TEST
+
+/* Encoded, and decoded again, if it is a slice. */
+static int
+is_slice(const struct slice *s)
+{
+	static uint8_t buf[8192];
+	struct slice *back;
+	const char *why;
+	ssize_t n;
+	int fd;
+
+	ck_assert_int_ne(fd = slice_encode(s, SLICE_PROFILES), -1);
+	ck_assert_int_gt(n = pread(fd, buf, sizeof(buf), 0), 0);
+	close(fd);
+	back = slice_decode(buf, (size_t)n, &why);
+	slice_free(back);
+	return (back != NULL);
+}
+
+/* More than a profile may have, and options that are none. */
+START_TEST(egress_is_bounded)
+{
+	struct slice *s = example();
+	struct cf_host *h = &s->profiles[0].egress.hosts[0];
+
+	ck_assert(is_slice(s));
+	h->flags = HOST_FLAGS + 1;
+	ck_assert(!is_slice(s));
+	h->flags = HOST_FLAGS;
+	while (h->methods.n < EGRESS_METHODS_MAX)
+		strings_add(&h->methods, "PUT");
+	ck_assert(is_slice(s));
+	strings_add(&h->methods, "PUT");
+	ck_assert(!is_slice(s));
+	strings_free(&h->methods);
+	free(h->name);
+	h->name = calloc(1, EGRESS_NAME_MAX + 2);
+	memset(h->name, 'a', EGRESS_NAME_MAX + 1);
+	ck_assert(!is_slice(s));
+	h->name[EGRESS_NAME_MAX] = '\0';
+	ck_assert(is_slice(s));
 	slice_free(s);
 }
 END_TEST
@@ -196,6 +291,8 @@ suite(void)
 	TCase *tc = tcase_create("slice");
 
 	tcase_add_test(tc, all_sections_come_back);
+	tcase_add_test(tc, egress_comes_back);
+	tcase_add_test(tc, egress_is_bounded);
 	tcase_add_test(tc, a_section_not_asked_for_is_not_there);
 	tcase_add_test(tc, a_cut_slice_is_refused);
 	tcase_add_test(tc, a_damaged_slice_never_crashes);

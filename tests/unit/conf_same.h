@@ -27,8 +27,11 @@ same_strip(struct slice *s)
 {
 	size_t i, k;
 
-	for (i = 0; i < s->nprofiles; i++)
+	for (i = 0; i < s->nprofiles; i++) {
 		same_nowhere(&s->profiles[i].where);
+		for (k = 0; k < s->profiles[i].egress.nhosts; k++)
+			same_nowhere(&s->profiles[i].egress.hosts[k].where);
+	}
 	for (i = 0; i < s->nprincipals; i++)
 		same_nowhere(&s->principals[i].where);
 	for (i = 0; i < s->noperators; i++)

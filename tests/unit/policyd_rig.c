@@ -27,6 +27,7 @@ static const enum channel_kind kinds[RIG_CHANNELS] = {
 	[RIG_OPERATOR] = CH_OPERATOR,
 	[RIG_JUDGE] = CH_JUDGE,
 	[RIG_LAUNCH] = CH_LAUNCH,
+	[RIG_EGRESS] = CH_EGRESS,
 };
 
 /* ---- packets ---- */
@@ -414,6 +415,8 @@ rig_tools(struct rig *r)
 		{ "read", EFFECT_READ, 0 },
 		{ "wipe", EFFECT_DESTRUCTIVE, 0 },
 		{ "asker", EFFECT_READ, 1 },
+		{ "fetch", EFFECT_READ, 0 },
+		{ "request_egress", EFFECT_READ, 0 },
 	};
 	uint8_t digest[32] = { 1 };
 	struct enc *e;
@@ -429,6 +432,14 @@ rig_tools(struct rig *r)
 		enc_str(e, tools[i].name);
 		rig_send(r->fd[RIG_JUDGE], MSG_TOOL, e, NULL, 0);
 	}
+	e = enc_new(64);
+	enc_u8(e, EGRESS_FETCH);
+	enc_str(e, "fetch");
+	rig_send(r->fd[RIG_JUDGE], MSG_TOOL_EGRESS, e, NULL, 0);
+	e = enc_new(64);
+	enc_u8(e, EGRESS_GRANT_SESSION);
+	enc_str(e, "request_egress");
+	rig_send(r->fd[RIG_JUDGE], MSG_TOOL_EGRESS, e, NULL, 0);
 	e = enc_new(64);
 	enc_u32(e, i);
 	rig_send(r->fd[RIG_JUDGE], MSG_TOOLS_END, e, NULL, 0);

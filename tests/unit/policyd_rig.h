@@ -1,6 +1,6 @@
 /*
  * The real policyd among fakes: this program plays supervisord, both apids,
- * judged and neurond over raw packets, so that it can also send what no
+ * judged, neurond and egressd over raw packets, so that it can also send what no
  * honest process would.
  */
 #ifndef MYELIN_POLICYD_RIG_H
@@ -17,7 +17,7 @@
 
 enum rig_channel {
 	RIG_CONTROL, RIG_AGENT, RIG_OPERATOR, RIG_JUDGE, RIG_LAUNCH,
-	RIG_CHANNELS
+	RIG_EGRESS, RIG_CHANNELS
 };
 
 struct rig {
@@ -116,6 +116,10 @@ const char *rig_text(const json_t *, const char *path);
 uint32_t rig_open(struct rig *, uint64_t handle, const char *preset,
 	    const char *workspace, uint32_t expires);
 void	rig_neuron_up(struct rig *, char neuron[ID_SIZE]);
+/* Its listeners, for such a neuron to come before it is up; 0: none. */
+extern uint8_t rig_listeners;
+/* LISTENER of a neuron. */
+void	rig_listener(struct rig *, const char *neuron, uint8_t which);
 /* A live session: its id. */
 void	rig_session(struct rig *, uint64_t handle, char session[ID_SIZE]);
 

@@ -1,5 +1,8 @@
 /* Requests to the real policyd, and the life of a call among fakes. */
 
+#include <sys/socket.h>
+#include <netinet/in.h>
+
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -98,6 +101,36 @@ rig_open(struct rig *r, uint64_t handle, const char *preset,
 	return (request);
 }
 
+uint8_t rig_listeners;
+
+void
+rig_listener(struct rig *r, const char *neuron, uint8_t which)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct enc *e = enc_new(64);
+	unsigned n = 0, bit;
+	int fds[8];
+
+	for (bit = 1; bit <= which; bit <<= 1) {
+		if ((which & bit) == 0)
+			continue;
+		fds[n] = socket(AF_INET, (bit == LISTENER_DNS ? SOCK_DGRAM :
+		    SOCK_STREAM) | SOCK_CLOEXEC, 0);
+		ck_assert_int_ne(fds[n], -1);
+		any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		ck_assert_int_eq(bind(fds[n], (struct sockaddr *)&any,
+		    sizeof(any)), 0);
+		if (bit != LISTENER_DNS)
+			ck_assert_int_eq(listen(fds[n], 1), 0);
+		n++;
+	}
+	enc_u8(e, which);
+	enc_str(e, neuron);
+	rig_send(r->fd[RIG_LAUNCH], MSG_LISTENER, e, fds, n);
+	while (n > 0)
+		close(fds[--n]);
+}
+
 void
 rig_neuron_up(struct rig *r, char neuron[ID_SIZE])
 {
@@ -115,6 +148,8 @@ rig_neuron_up(struct rig *r, char neuron[ID_SIZE])
 	dec_str(&g.d, text, sizeof(text));
 	dec_str(&g.d, text, sizeof(text));
 	ck_assert_int_eq(dec_end(&g.d), 0);
+	if (rig_listeners != 0)
+		rig_listener(r, neuron, rig_listeners);
 	e = enc_new(256);
 	enc_u64(e, 3);
 	enc_u64(e, 0);
@@ -220,7 +255,7 @@ rig_asked(struct rig *r, uint32_t request, struct rig_call *c)
 	do {	/* what an earlier call's verdict was may come first */
 		ck_assert_int_eq(rig_recv(r->fd[RIG_AGENT],
 		    RIG_WAIT_MS, &g), 1);
-	} while (g.type == MSG_CALL_JUDGED);
+	} while (g.type == MSG_CALL_JUDGED || g.type == MSG_CALL_STARTED);
 	ck_assert_msg(g.type == MSG_ASKED, "%s", msg_name(g.type));
 	ck_assert_uint_eq(dec_u32(&g.d), request);
 	(void)dec_u32(&g.d);

@@ -14,7 +14,8 @@ import unittest
 
 PAYLOAD = "/srv/payload"
 USERS = {"apid": "_myelin-api", "apid-operator": "_myelin-op",
-         "judged": "_myelin-judge", "policyd": "_myelin-policy"}
+         "judged": "_myelin-judge", "policyd": "_myelin-policy",
+         "egressd": "_myelin-egress"}
 UNIT = "/sys/fs/cgroup/system.slice/myelin.service"
 
 
@@ -101,8 +102,7 @@ class Package(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         """A purge leaves the users; the suite wants a host without them."""
-        for name in list(USERS.values()) + ["_myelin-egress",
-                                            "_myelin-neuron"]:
+        for name in list(USERS.values()) + ["_myelin-neuron"]:
             sh("userdel", name)
         for name in ("myelin", "myelin-operator"):
             sh("groupdel", name)
@@ -125,8 +125,7 @@ class Package(unittest.TestCase):
 
     def test_02_users_and_groups(self):
         ids = set()
-        for name in list(USERS.values()) + ["_myelin-egress",
-                                            "_myelin-neuron"]:
+        for name in list(USERS.values()) + ["_myelin-neuron"]:
             p = pwd.getpwnam(name)
             self.assertGreater(p.pw_uid, 0)
             self.assertIn("nologin", p.pw_shell)
@@ -212,7 +211,7 @@ class Package(unittest.TestCase):
 
     def test_11_a_dead_process_comes_back(self):
         main = show("MainPID")
-        for name in ("policyd", "neurond", "judged", "apid"):
+        for name in ("policyd", "neurond", "judged", "egressd", "apid"):
             pid = [p for p, (n, _) in processes().items() if n == name][0]
             os.kill(pid, signal.SIGKILL)
             self.assertTrue(wait_for(answers, 30), "%s\n%s" % (
