@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rules_glob.h"
+#include "shell/judging.h"
 #include "slice.h"
 
 #define ANY	0x100	/* one character, whichever */
@@ -42,15 +43,33 @@ together(uint16_t a, uint16_t b)
 	return (a == b || a == ANY || b == ANY);
 }
 
+/* 1 if they begin with different bytes that stand for themselves. */
+static int
+differ_at_once(const char *pattern, const char *text, int glob)
+{
+	for (; *pattern != '\0' && *text != '\0'; pattern++, text++) {
+		if (strchr("*?[\\", *pattern) != NULL || (glob &&
+		    strchr("*?[\\", *text) != NULL))
+			return (0);
+		if (*pattern != *text)
+			return (1);
+	}
+	return (0);
+}
+
 int
 glob_overlaps(const char *pattern, const char *text, int glob, int open)
 {
-	uint16_t p[RULE_WORD_MAX + 4], q[GLOB_TEXT_MAX + 1];
-	uint8_t rows[2][GLOB_TEXT_MAX + 2], *row, *below;
+	/* no more of them is looked at than was set */
+	uint16_t p[RULE_WORD_MAX + 4] SET_BEFORE_USE;
+	uint16_t q[GLOB_TEXT_MAX + 1] SET_BEFORE_USE;
+	uint8_t rows[2][GLOB_TEXT_MAX + 2] SET_BEFORE_USE, *row, *below;
 	size_t np, nq, i, k;
 
 	if (strlen(text) >= GLOB_TEXT_MAX || strlen(pattern) > RULE_WORD_MAX + 2)
 		return (1);
+	if (differ_at_once(pattern, text, glob))
+		return (0);
 	np = compile(pattern, 1, p, sizeof(p) / sizeof(p[0]));
 	nq = compile(text, glob, q, GLOB_TEXT_MAX);
 	if (open)

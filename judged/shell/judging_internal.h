@@ -8,12 +8,6 @@
 
 #include "shell/judging.h"
 
-/*
- * Of a large thing on the stack of which no more is looked at than was set: to
- * zero it for each of thousands of commands takes longer than to judge them.
- */
-#define SET_BEFORE_USE	__attribute__((uninitialized))
-
 struct chunk;
 struct results;
 struct resolver;
