@@ -21,14 +21,14 @@ look(struct judging *j, struct rule_call *call, const struct finding *f,
     struct decision *d)
 {
 	struct rules_ready *r = rules_ready(j, call);
-	const struct rule_set *set = rules_candidates(r, call, f->command);
+	struct rule_set set = rules_candidates(r, call, f);
 	const struct cf_rule *rule;
 	enum rule_fit fit;
 	size_t i;
 
 	r->target_known = 0;
-	for (i = rule_set_next(set, 0); i < READY_MAX;
-	    i = rule_set_next(set, i + 1)) {
+	for (i = rule_set_next(&set, 0); i < READY_MAX;
+	    i = rule_set_next(&set, i + 1)) {
 		fit = rules_fit(j, r, call, i, f);
 		if (fit > call->fit)
 			call->fit = fit;

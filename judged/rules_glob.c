@@ -43,18 +43,32 @@ together(uint16_t a, uint16_t b)
 	return (a == b || a == ANY || b == ANY);
 }
 
-/* 1 if they begin with different bytes that stand for themselves. */
+/*
+ * What can be said without comparing all positions: 1 or 0, or -1 where it
+ * takes that, of what stands behind the beginning that both share.
+ */
 static int
-differ_at_once(const char *pattern, const char *text, int glob)
+at_once(const char **p, const char **t, int glob, int open)
 {
-	for (; *pattern != '\0' && *text != '\0'; pattern++, text++) {
+	const char *pattern, *text;
+
+	for (;; (*p)++, (*t)++) {
+		pattern = *p;
+		text = *t;
+		/* the rest of one of them is whatever the other's is */
+		if (pattern[0] == '*' && pattern[1] == '\0')
+			return (1);
+		if (*text == '\0' ? open : glob && text[0] == '*' &&
+		    text[1] == '\0')
+			return (1);
+		if (*text == '\0' || *pattern == '\0')
+			return (*text == *pattern ? 1 : -1);
 		if (strchr("*?[\\", *pattern) != NULL || (glob &&
 		    strchr("*?[\\", *text) != NULL))
-			return (0);
+			return (-1);
 		if (*pattern != *text)
-			return (1);
+			return (0);
 	}
-	return (0);
 }
 
 int
@@ -65,11 +79,12 @@ glob_overlaps(const char *pattern, const char *text, int glob, int open)
 	uint16_t q[GLOB_TEXT_MAX + 1] SET_BEFORE_USE;
 	uint8_t rows[2][GLOB_TEXT_MAX + 2] SET_BEFORE_USE, *row, *below;
 	size_t np, nq, i, k;
+	int once;
 
 	if (strlen(text) >= GLOB_TEXT_MAX || strlen(pattern) > RULE_WORD_MAX + 2)
 		return (1);
-	if (differ_at_once(pattern, text, glob))
-		return (0);
+	if ((once = at_once(&pattern, &text, glob, open)) != -1)
+		return (once);
 	np = compile(pattern, 1, p, sizeof(p) / sizeof(p[0]));
 	nq = compile(text, glob, q, GLOB_TEXT_MAX);
 	if (open)

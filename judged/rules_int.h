@@ -38,6 +38,9 @@ struct rule_ready {
 						 * stand for themselves */
 };
 
+/* Bytes of a pattern that may stand for others. */
+#define RULE_SPECIAL	"*?[\\"
+
 #define FIT_UNKNOWN	0xff		/* not looked at so far */
 
 /* A path that a word may name, or the target of a finding. */
@@ -45,6 +48,7 @@ struct rule_path {
 	const char	*path;		/* absolute, or NULL */
 	char		*below;		/* the same with a slash behind it */
 	size_t		 len;		/* of below */
+	size_t		 literal;	/* bytes of path that are what they are */
 	unsigned	 flags;		/* WORD_* */
 	int		 slash;		/* the word has one itself */
 	int		 tree;		/* and all that is below it */
@@ -72,6 +76,8 @@ struct rules_ready {
 	struct rule_set		 globbed;	/* name it by a pattern ... */
 	struct rule_set		 slashed;	/* ... or by its path */
 	struct rule_set		 by_name[READY_BUCKETS];
+	struct rule_set		 hosted;	/* list hosts */
+	struct rule_set		 pathed;	/* list paths */
 	uint64_t		 work;
 
 	/* of the last command */
@@ -80,7 +86,8 @@ struct rules_ready {
 	size_t			 argc;
 	int			 path_changed;
 	struct rule_set		 candidates;
-	uint8_t			*command_fit;	/* of each rule */
+	uint8_t			*command_fit;	/* of each rule: its words ... */
+	uint8_t			*redirect_fit;	/* ... and where they go to */
 	int			 program_known;
 	const char		*program;	/* its absolute path, or NULL */
 	int			 redirects_known;
@@ -100,9 +107,9 @@ struct rules_ready {
 
 /* All that is known of the call's rules; of the judging's memory. */
 struct rules_ready *rules_ready(struct judging *, struct rule_call *);
-/* The rules that may hold for a finding of a command, which may be NULL. */
-const struct rule_set *rules_candidates(struct rules_ready *,
-	    const struct rule_call *, const struct command *);
+/* The rules that may hold for a finding. */
+struct rule_set rules_candidates(struct rules_ready *,
+	    const struct rule_call *, const struct finding *);
 /* Those that may name a program so, whatever the call is. */
 struct rule_set rules_of_name(const struct rules_ready *, const char *name);
 /* 1 if that work may be done as well. */

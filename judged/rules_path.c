@@ -21,6 +21,8 @@ resolve(struct judging *j, struct rule_path *p, const char *cwd,
 	if ((p->path = shell_path(j, cwd, text)) == NULL)
 		return;
 	p->len = strlen(p->path) + 1;
+	p->literal = (flags & WORD_GLOB) != 0 ? strcspn(p->path,
+	    RULE_SPECIAL) : p->len - 1;
 	p->below = judging_strndup(j, p->path, p->len);
 	p->below[p->len - 1] = '/';
 }
@@ -171,6 +173,9 @@ path_fits(const char *pattern, size_t literal, const struct rule_path *p)
 	    WORD_SPLITS)) == 0 && (literal > p->len ||
 	    memcmp(pattern, p->below, literal) != 0))
 		return (FIT_NO);
+	if (memcmp(pattern, p->path, literal < p->literal ? literal :
+	    p->literal) != 0)
+		return (FIT_NO);
 	return (path_fits_slow(pattern, p));
 }
 
@@ -239,19 +244,37 @@ last_of(struct rules_ready *r, size_t rule)
 	return (last);
 }
 
+static enum rule_fit
+redirects_fit(struct judging *j, struct rules_ready *r, size_t rule,
+    const struct command *c)
+{
+	const struct rule_paths *l;
+	enum rule_fit fit = FIT_NO, one;
+	size_t i;
+
+	if (r->redirect_fit[rule] != FIT_UNKNOWN)
+		return (r->redirect_fit[rule]);
+	l = redirects_of(j, r, c);
+	if (!rules_afford(r, l->n * r->v[rule].rule->of[RULE_PATH].n))
+		fit = FIT_MAYBE;
+	else
+		for (i = 0; i < l->n && fit != FIT_YES; i++)
+			if ((one = listed(r, rule, &l->v[i])) > fit)
+				fit = one;
+	r->redirect_fit[rule] = (uint8_t)fit;
+	return (fit);
+}
+
 /* Whether any path of the command does, in its words or redirects. */
 static enum rule_fit
 command_paths(struct judging *j, struct rules_ready *r, size_t rule,
     const struct command *c)
 {
-	const struct rule_paths *redirects = redirects_of(j, r, c);
-	enum rule_fit fit = FIT_NO, one;
+	enum rule_fit fit = c->nredirects == 0 ? FIT_NO :
+	    redirects_fit(j, r, rule, c);
 	const struct rule_last *last;
-	size_t i, first;
+	size_t first;
 
-	for (i = 0; i < redirects->n && fit != FIT_YES; i++)
-		if ((one = listed(r, rule, &redirects->v[i])) > fit)
-			fit = one;
 	if (fit == FIT_YES || c->argc < 2)
 		return (fit);
 	first = words_of(j, r, c);

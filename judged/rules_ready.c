@@ -7,9 +7,6 @@
 #include "judge/subject.h"
 #include "rules_int.h"
 
-/* Bytes that may stand for others. */
-#define SPECIAL		"*?[\\"
-
 static void
 set_add(struct rule_set *s, size_t i)
 {
@@ -46,6 +43,10 @@ index_rule(struct rules_ready *r, size_t i)
 	const struct strings *list = &r->v[i].rule->of[RULE_COMMAND];
 	const char *name;
 
+	if (r->v[i].rule->of[RULE_HOST].n > 0)
+		set_add(&r->hosted, i);
+	if (r->v[i].rule->of[RULE_PATH].n > 0)
+		set_add(&r->pathed, i);
 	if (list->n == 0) {
 		set_add(&r->plain, i);
 		return;
@@ -53,7 +54,7 @@ index_rule(struct rules_ready *r, size_t i)
 	name = base_name(list->v[0]);
 	if (strchr(list->v[0], '/') != NULL)
 		set_add(&r->slashed, i);
-	if (name[strcspn(name, SPECIAL)] != '\0')
+	if (name[strcspn(name, RULE_SPECIAL)] != '\0')
 		set_add(&r->globbed, i);
 	else
 		set_add(&r->by_name[bucket(name)], i);
@@ -89,7 +90,7 @@ add_rule(struct judging *j, struct rules_ready *r,
 		one->marks |= mark_find(rule->of[RULE_MARK].v[i]);
 	one->literal = judging_alloc(j, paths->n * sizeof(*one->literal) + 1);
 	for (i = 0; i < paths->n; i++)
-		one->literal[i] = (uint16_t)strcspn(paths->v[i], SPECIAL);
+		one->literal[i] = (uint16_t)strcspn(paths->v[i], RULE_SPECIAL);
 	if (rules_call_fits(call, rule))
 		set_add(&r->active, r->n);
 	index_rule(r, r->n);
@@ -110,6 +111,7 @@ rules_ready(struct judging *j, struct rule_call *call)
 	r = judging_alloc(j, sizeof(*r));
 	r->v = judging_alloc(j, n * sizeof(*r->v) + 1);
 	r->command_fit = judging_alloc(j, n + 1);
+	r->redirect_fit = judging_alloc(j, n + 1);
 	r->last = judging_alloc(j, n * sizeof(*r->last) + 1);
 	for (i = 0; i < call->nrules; i++)
 		add_rule(j, r, call, &call->rules[i]);
@@ -140,56 +142,63 @@ rules_of_name(const struct rules_ready *r, const char *name)
 	return (s);
 }
 
-/* By the program, where it is known for certain: else any may hold. */
 static void
-find_candidates(struct rules_ready *r, const struct word *program)
+set_remove(struct rule_set *s, const struct rule_set *gone)
 {
-	const char *text = word_static(program);
-	struct rule_set s;
 	size_t i;
 
-	if (text == NULL) {
-		r->candidates = r->active;
-		return;
-	}
-	s = rules_of_name(r, base_name(text));
-	for (i = 0; i < READY_SETS; i++) {
-		s.bits[i] |= r->plain.bits[i];
-		/* by another name for it, perhaps */
-		if (strchr(text, '/') != NULL)
-			s.bits[i] |= r->slashed.bits[i];
-		s.bits[i] &= r->active.bits[i];
-	}
-	r->candidates = s;
+	for (i = 0; i < READY_SETS; i++)
+		s->bits[i] &= ~gone->bits[i];
 }
 
-const struct rule_set *
-rules_candidates(struct rules_ready *r, const struct rule_call *call,
-    const struct command *c)
+/* By the program, where it is known for certain: else any may hold. */
+static void
+of_command(struct rules_ready *r, const struct command *c)
 {
+	const char *text = NULL;
+	struct rule_set s = r->plain;
 	size_t i;
 
-	if (c == NULL) {
+	r->candidates = r->active;
+	if (c != NULL && c->argc > 0 &&
+	    (text = word_static(&c->argv[0])) == NULL)
+		return;
+	if (text != NULL) {
+		s = rules_of_name(r, base_name(text));
 		for (i = 0; i < READY_SETS; i++)
-			r->candidates.bits[i] = r->plain.bits[i] &
-			    r->active.bits[i];
-		r->of = NULL;
-		return (&r->candidates);
+			s.bits[i] |= r->plain.bits[i];
 	}
-	if (r->of == c && r->argv == c->argv && r->argc == c->argc &&
-	    r->path_changed == call->path_changed)
-		return (&r->candidates);
-	r->of = c;
-	r->argv = c->argv;
-	r->argc = c->argc;
-	r->path_changed = call->path_changed;
-	r->program_known = r->redirects_known = 0;
-	memset(r->command_fit, FIT_UNKNOWN, r->n);
-	if (c->argc > 0)
-		find_candidates(r, &c->argv[0]);
-	else
+	/* by another name for it, perhaps */
+	if (text != NULL && strchr(text, '/') != NULL)
 		for (i = 0; i < READY_SETS; i++)
-			r->candidates.bits[i] = r->plain.bits[i] &
-			    r->active.bits[i];
-	return (&r->candidates);
+			s.bits[i] |= r->slashed.bits[i];
+	for (i = 0; i < READY_SETS; i++)
+		r->candidates.bits[i] &= s.bits[i];
+}
+
+struct rule_set
+rules_candidates(struct rules_ready *r, const struct rule_call *call,
+    const struct finding *f)
+{
+	const struct command *c = f->command;
+	struct rule_set s;
+
+	if (c == NULL || r->of != c || r->argv != c->argv ||
+	    r->argc != c->argc || r->path_changed != call->path_changed) {
+		r->of = c;
+		r->argv = c == NULL ? NULL : c->argv;
+		r->argc = c == NULL ? 0 : c->argc;
+		r->path_changed = call->path_changed;
+		r->program_known = r->redirects_known = 0;
+		memset(r->command_fit, FIT_UNKNOWN, r->n);
+		memset(r->redirect_fit, FIT_UNKNOWN, r->n);
+		of_command(r, c);
+	}
+	s = r->candidates;
+	if (f->hosts == NULL)
+		set_remove(&s, &r->hosted);
+	if (f->path == NULL && (c == NULL || (c->argc < 2 &&
+	    c->nredirects == 0)))
+		set_remove(&s, &r->pathed);
+	return (s);
 }
