@@ -20,8 +20,8 @@ judged_libjudged_a_SOURCES = \
 	common/rule_json.c common/rule_json.h \
 	judged/report.c judged/report.h \
 	judged/rules.c judged/rules.h \
-	judged/rules_glob.c judged/rules_glob.h judged/rules_match.c \
-	judged/rules_path.c \
+	judged/rules_glob.c judged/rules_glob.h judged/rules_int.h \
+	judged/rules_match.c judged/rules_path.c judged/rules_ready.c \
 	judged/rules_test.c \
 	judged/judge/archive.c judged/judge/class.c judged/judge/class.h \
 	judged/judge/calls.c judged/judge/client.c \

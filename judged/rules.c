@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "judge/subject.h"
-#include "rules.h"
+#include "rules_int.h"
 #include "without.h"
 
 #define RANK_ASKS	32	/* over those of the classes that ask */
@@ -17,32 +17,38 @@ struct decision {
 };
 
 static void
-look(struct judging *j, struct rule_call *call, const struct cf_rule *rules,
-    size_t n, const struct finding *f, struct decision *d)
+look(struct judging *j, struct rule_call *call, const struct finding *f,
+    struct decision *d)
 {
+	struct rules_ready *r = rules_ready(j, call);
+	struct rule_set set = rules_candidates(r, call, f);
+	const struct cf_rule *rule;
 	enum rule_fit fit;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		fit = rules_fit(j, call, &rules[i], f);
+	r->target_known = 0;
+	for (i = rule_set_next(&set, 0); i < READY_MAX;
+	    i = rule_set_next(&set, i + 1)) {
+		fit = rules_fit(j, r, call, i, f);
 		if (fit > call->fit)
 			call->fit = fit;
 		if (fit == FIT_NO)
 			continue;
-		switch (rules[i].verdict) {
+		rule = r->v[i].rule;
+		switch (rule->verdict) {
 		case VERDICT_DENY:
 			if (fit == FIT_YES && d->deny == NULL)
-				d->deny = &rules[i];
+				d->deny = rule;
 			else if (fit == FIT_MAYBE && d->maybe == NULL)
-				d->maybe = &rules[i];
+				d->maybe = rule;
 			break;
 		case VERDICT_ASK:
 			if (d->ask == NULL)
-				d->ask = &rules[i];
+				d->ask = rule;
 			break;
 		default:
 			if (fit == FIT_YES && d->allow == NULL)
-				d->allow = &rules[i];
+				d->allow = rule;
 			break;
 		}
 	}
@@ -54,11 +60,9 @@ rules_found(struct judging *j, struct finding *f)
 	struct rule_call *call = judging_context(j)->rules;
 	struct decision d = { .deny = NULL };
 
-	if (call == NULL)
+	if (call == NULL || call->nrules + call->nmore == 0)
 		return;
-	call->target = NULL;
-	look(j, call, call->rules, call->nrules, f, &d);
-	look(j, call, call->more, call->nmore, f, &d);
+	look(j, call, f, &d);
 	/* nothing lifts what the judge itself denies */
 	if (f->verdict == VERDICT_DENY && !WITHOUT(rule_hard))
 		return;
@@ -111,26 +115,26 @@ rules_variable(struct judging *j, const char *name)
 	call->proxied |= n > 6 && strcasecmp(name + n - 6, "_proxy") == 0;
 }
 
-static int
-named(const struct cf_rule *rules, size_t n, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (rules[i].verdict != VERDICT_ALLOW &&
-		    rules[i].of[RULE_COMMAND].n > 0 &&
-		    shell_match(base_name(rules[i].of[RULE_COMMAND].v[0]),
-		    name))
-			return (1);
-	return (0);
-}
-
 int
 rules_name(struct judging *j, const char *name)
 {
-	const struct rule_call *call = judging_context(j)->rules;
+	struct rule_call *call = judging_context(j)->rules;
+	const struct cf_rule *rule;
+	struct rules_ready *r;
+	struct rule_set set;
+	size_t i;
 
+	if (call == NULL || call->nrules + call->nmore == 0)
+		return (0);
 	name = base_name(name);
-	return (call != NULL && (named(call->rules, call->nrules, name) ||
-	    named(call->more, call->nmore, name)));
+	r = rules_ready(j, call);
+	set = rules_of_name(r, name);
+	for (i = rule_set_next(&set, 0); i < READY_MAX;
+	    i = rule_set_next(&set, i + 1)) {
+		rule = r->v[i].rule;
+		if (rule->verdict != VERDICT_ALLOW && shell_match(base_name(
+		    rule->of[RULE_COMMAND].v[0]), name))
+			return (1);
+	}
+	return (0);
 }

@@ -17,8 +17,7 @@
 #include "why.h"
 
 struct tools;
-struct rule_path;
-struct rule_paths;
+struct rules_ready;
 
 enum rule_fit { FIT_NO, FIT_MAYBE, FIT_YES };
 
@@ -37,9 +36,8 @@ struct rule_call {
 	int			 proxied;	/* so is a *_proxy variable */
 	int			 looked_up;	/* Myelin's own processes */
 	enum rule_fit		 fit;		/* the best of any rule */
-	/* the judging's memory: both are NULL when it starts */
-	struct rule_paths	*paths;		/* of the last command */
-	struct rule_path	*target;	/* of the finding at hand */
+	struct rules_ready	*ready;		/* of the judging's memory: NULL
+						 * when it starts */
 };
 
 /* For judge_context: found and rules. */
@@ -65,19 +63,5 @@ int	rules_name(struct judging *, const char *name);
  */
 int	rule_tests_run(const struct cf_rule *, const struct tools *,
 	    const struct where **, struct why *);
-
-/* ---- of rules_match.c: whether a condition holds ---- */
-
-enum rule_fit rules_fit(struct judging *, struct rule_call *,
-	    const struct cf_rule *, const struct finding *);
-
-/* ---- of rules_path.c ---- */
-
-/* Whether a path that a finding is about fits a pattern of the list. */
-enum rule_fit rules_paths(struct judging *, struct rule_call *,
-	    const struct strings *, const struct finding *, int allows);
-/* The absolute path of a command's first word, or NULL. */
-const char *rules_program(struct judging *, struct rule_call *,
-	    const struct command *);
 
 #endif

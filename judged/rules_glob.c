@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rules_glob.h"
+#include "shell/judging.h"
 #include "slice.h"
 
 #define ANY	0x100	/* one character, whichever */
@@ -42,15 +43,48 @@ together(uint16_t a, uint16_t b)
 	return (a == b || a == ANY || b == ANY);
 }
 
+/*
+ * What can be said without comparing all positions: 1 or 0, or -1 where it
+ * takes that, of what stands behind the beginning that both share.
+ */
+static int
+at_once(const char **p, const char **t, int glob, int open)
+{
+	const char *pattern, *text;
+
+	for (;; (*p)++, (*t)++) {
+		pattern = *p;
+		text = *t;
+		/* the rest of one of them is whatever the other's is */
+		if (pattern[0] == '*' && pattern[1] == '\0')
+			return (1);
+		if (*text == '\0' ? open : glob && text[0] == '*' &&
+		    text[1] == '\0')
+			return (1);
+		if (*text == '\0' || *pattern == '\0')
+			return (*text == *pattern ? 1 : -1);
+		if (strchr("*?[\\", *pattern) != NULL || (glob &&
+		    strchr("*?[\\", *text) != NULL))
+			return (-1);
+		if (*pattern != *text)
+			return (0);
+	}
+}
+
 int
 glob_overlaps(const char *pattern, const char *text, int glob, int open)
 {
-	uint16_t p[RULE_WORD_MAX + 4], q[GLOB_TEXT_MAX + 1];
-	uint8_t rows[2][GLOB_TEXT_MAX + 2], *row, *below;
+	/* no more of them is looked at than was set */
+	uint16_t p[RULE_WORD_MAX + 4] SET_BEFORE_USE;
+	uint16_t q[GLOB_TEXT_MAX + 1] SET_BEFORE_USE;
+	uint8_t rows[2][GLOB_TEXT_MAX + 2] SET_BEFORE_USE, *row, *below;
 	size_t np, nq, i, k;
+	int once;
 
 	if (strlen(text) >= GLOB_TEXT_MAX || strlen(pattern) > RULE_WORD_MAX + 2)
 		return (1);
+	if ((once = at_once(&pattern, &text, glob, open)) != -1)
+		return (once);
 	np = compile(pattern, 1, p, sizeof(p) / sizeof(p[0]));
 	nq = compile(text, glob, q, GLOB_TEXT_MAX);
 	if (open)

@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "judge/subject.h"
-#include "rules.h"
 #include "rules_glob.h"
+#include "rules_int.h"
 
 /* ---- words ---- */
 
@@ -36,7 +36,7 @@ word_fits(const char *pattern, const struct word *w)
 
 /* A pattern with a slash is a path, one without any program of that name. */
 static enum rule_fit
-program_fits(struct judging *j, struct rule_call *call, const char *pattern,
+program_fits(struct judging *j, struct rules_ready *r, const char *pattern,
     const struct command *c)
 {
 	const struct word *w = &c->argv[0];
@@ -52,7 +52,7 @@ program_fits(struct judging *j, struct rule_call *call, const char *pattern,
 		as.len = strlen(as.text);
 		return (word_fits(base_name(pattern), &as));
 	}
-	if ((path = rules_program(j, call, c)) == NULL)
+	if ((path = rules_program(j, r, c)) == NULL)
 		return (word_fits(base_name(pattern), &as));
 	as.text = path;
 	as.len = strlen(path);
@@ -164,11 +164,11 @@ step(struct states *s, const struct word *w)
 }
 
 static enum rule_fit
-words_fit(struct judging *j, struct rule_call *call,
+words_fit(struct judging *j, struct rules_ready *r,
     const struct strings *list, const struct command *c)
 {
 	struct states s = { .yes = 1 };
-	enum rule_fit fit = program_fits(j, call, list->v[0], c);
+	enum rule_fit fit = program_fits(j, r, list->v[0], c);
 	uint64_t done;
 	size_t i;
 
@@ -180,7 +180,9 @@ words_fit(struct judging *j, struct rule_call *call,
 		else
 			s.operands[s.noperands++] = list->v[i];
 	}
-	for (i = 1; i < c->argc; i++)
+	if (list->n > 1 && !rules_afford(r, c->argc * RULES_WORK_WORD))
+		return (FIT_MAYBE);
+	for (i = 1; list->n > 1 && i < c->argc; i++)
 		step(&s, &c->argv[i]);
 	done = (uint64_t)1 << s.noperands;
 	fit = least(fit, (s.yes & done) != 0 ? FIT_YES :
@@ -276,20 +278,19 @@ hosts_fit(const struct strings *list, const struct finding *f, int all)
 
 /* ---- a rule ---- */
 
-static enum rule_fit
+static int
 text_fits(const struct strings *list, const char *text)
 {
 	size_t i;
 
 	for (i = 0; i < list->n; i++)
 		if (shell_match(list->v[i], text))
-			return (FIT_YES);
-	return (FIT_NO);
+			return (1);
+	return (0);
 }
 
-/* Who asks, where and with what: the same for each finding of a call. */
-static enum rule_fit
-call_fits(const struct rule_call *call, const struct cf_rule *rule)
+int
+rules_call_fits(const struct rule_call *call, const struct cf_rule *rule)
 {
 	const char *const texts[] = { call->tool, call->principal,
 		call->workspace };
@@ -300,76 +301,61 @@ call_fits(const struct rule_call *call, const struct cf_rule *rule)
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]) && !call->testing;
 	    i++)
 		if (rule->of[lists[i]].n > 0 &&
-		    text_fits(&rule->of[lists[i]], texts[i]) == FIT_NO)
-			return (FIT_NO);
-	return (FIT_YES);
-}
-
-static uint32_t
-marks_of(const struct strings *list)
-{
-	uint32_t marks = 0;
-	size_t i;
-
-	for (i = 0; i < list->n; i++)
-		marks |= mark_find(list->v[i]);
-	return (marks);
+		    !text_fits(&rule->of[lists[i]], texts[i]))
+			return (0);
+	return (1);
 }
 
 /* What is allowed has all of its marks listed, and opaque by its name. */
-static enum rule_fit
-marks_fit(const struct cf_rule *rule, uint32_t marks, int allows)
+static int
+marks_fit(const struct rule_ready *rule, uint32_t marks)
 {
-	const struct strings *list = &rule->of[RULE_MARK];
-	uint32_t listed = marks_of(list);
+	int lists = rule->rule->of[RULE_MARK].n > 0;
 
-	if (list->n > 0 && (marks & listed) == 0)
-		return (FIT_NO);
-	if (!allows)
-		return (FIT_YES);
-	if (list->n > 0)
-		return ((marks & ~listed) == 0 ? FIT_YES : FIT_NO);
-	return ((marks & MARK_OPAQUE) == 0 ? FIT_YES : FIT_NO);
+	if (lists && (marks & rule->marks) == 0)
+		return (0);
+	if (!rule->allows)
+		return (1);
+	return (lists ? (marks & ~rule->marks) == 0 :
+	    (marks & MARK_OPAQUE) == 0);
 }
 
 static enum rule_fit
-command_fits(struct judging *j, struct rule_call *call,
-    const struct cf_rule *rule, const struct finding *f, int allows)
+command_fits(struct judging *j, struct rules_ready *r,
+    const struct rule_call *call, size_t i, const struct finding *f)
 {
-	const struct strings *list = &rule->of[RULE_COMMAND];
+	const struct strings *list = &r->v[i].rule->of[RULE_COMMAND];
 
 	if (list->n == 0)
 		return (FIT_YES);
 	if (f->command == NULL || f->command->argc == 0)
 		return (FIT_NO);
-	if (!allows)
-		return (words_fit(j, call, list, f->command));
-	return ((f->flags & FINDING_SIDE) != 0 ? FIT_NO : words_allow(call,
-	    list, f->command));
+	if (r->v[i].allows && (f->flags & FINDING_SIDE) != 0)
+		return (FIT_NO);
+	if (r->command_fit[i] == FIT_UNKNOWN)
+		r->command_fit[i] = (uint8_t)(r->v[i].allows ?
+		    words_allow(call, list, f->command) :
+		    words_fit(j, r, list, f->command));
+	return (r->command_fit[i]);
 }
 
 enum rule_fit
-rules_fit(struct judging *j, struct rule_call *call,
-    const struct cf_rule *rule, const struct finding *f)
+rules_fit(struct judging *j, struct rules_ready *r,
+    const struct rule_call *call, size_t i, const struct finding *f)
 {
-	int allows = rule->verdict == VERDICT_ALLOW;
+	const struct rule_ready *rule = &r->v[i];
 	enum rule_fit fit;
 
-	if (allows && (f->flags & FINDING_FIRM) != 0)
+	if (rule->allows && (f->flags & FINDING_FIRM) != 0)
 		return (FIT_NO);
-	fit = call_fits(call, rule);
-	if (fit == FIT_YES && rule->of[RULE_EFFECT].n > 0)
-		fit = text_fits(&rule->of[RULE_EFFECT],
-		    effect_name(f->effect));
-	if (fit == FIT_YES)
-		fit = marks_fit(rule, f->marks, allows);
-	if (fit == FIT_YES)
-		fit = command_fits(j, call, rule, f, allows);
-	if (fit != FIT_NO && rule->of[RULE_HOST].n > 0)
-		fit = least(fit, hosts_fit(&rule->of[RULE_HOST], f,
-		    allows));
-	if (fit != FIT_NO && rule->of[RULE_PATH].n > 0)
-		fit = least(fit, rules_paths(j, call, &rule->of[RULE_PATH], f,
-		    allows));
+	if ((rule->effects >> f->effect & 1) == 0 ||
+	    !marks_fit(rule, f->marks))
+		return (FIT_NO);
+	fit = command_fits(j, r, call, i, f);
+	if (fit != FIT_NO && rule->rule->of[RULE_HOST].n > 0)
+		fit = least(fit, hosts_fit(&rule->rule->of[RULE_HOST], f,
+		    rule->allows));
+	if (fit != FIT_NO && rule->rule->of[RULE_PATH].n > 0)
+		fit = least(fit, rules_paths(j, r, i, f));
 	return (fit);
 }

@@ -233,7 +233,7 @@ handle_archive(const struct subject *s)
 			/* gzip replaces them, zip makes the first */
 			if (z > ZONE_OUT || (z == ZONE_OUT &&
 			    (in_list(s->name, replaces) || (operands == 0 &&
-			    strcmp(s->name, "zip") == 0))))
+			    same_name(s->name, "zip")))))
 				zone_write(s, opt.word, CLASS_MUTATE,
 				    "packs or unpacks files");
 			operands++;
@@ -242,11 +242,11 @@ handle_archive(const struct subject *s)
 			zone_write(s, opt.value, CLASS_MUTATE,
 			    "unpacks an archive");
 		else if (opt.letter == 'd' && opt.value != NULL &&
-		    strcmp(s->name, "unzip") == 0)
+		    same_name(s->name, "unzip"))
 			zone_write(s, opt.value, CLASS_MUTATE,
 			    "unpacks an archive");
 	}
-	if (strcmp(s->name, "zip") == 0) {
+	if (same_name(s->name, "zip")) {
 		for (size_t i = 1; i + 1 < s->argc; i++)
 			if (strcmp(word_start(&s->argv[i]), "-TT") == 0 ||
 			    strcmp(word_start(&s->argv[i]),
@@ -306,17 +306,17 @@ handle_code_options(const struct subject *s)
 		row++;
 	spec.shorts = row->shorts;
 	spec.longs = row->longs;
-	spec.flags = strcmp(s->name, "gdb") == 0 ? OPT_ONE_DASH : 0;
-	class_find(s, strcmp(s->name, "split") == 0 ? CLASS_MUTATE :
+	spec.flags = same_name(s->name, "gdb") ? OPT_ONE_DASH : 0;
+	class_find(s, same_name(s->name, "split") ? CLASS_MUTATE :
 	    CLASS_READ, "reads and shows");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		/* gdb --args PROGRAM ..., lldb -- PROGRAM ... */
 		if ((row->name != NULL && opt.kind == OPT_LONG &&
-		    strcmp(s->name, "gdb") == 0 &&
+		    same_name(s->name, "gdb") &&
 		    strcmp(opt.name, "args") == 0) ||
 		    (opt.kind == OPT_OPERAND && opt.at > 1 &&
-		    strcmp(s->name, "lldb") == 0 &&
+		    same_name(s->name, "lldb") &&
 		    word_is(&s->argv[opt.at - 1], "--"))) {
 			size_t at = opt.kind == OPT_OPERAND ? opt.at : o.next;
 
@@ -325,19 +325,19 @@ handle_code_options(const struct subject *s)
 			return;
 		}
 		/* split FILE PREFIX */
-		if (opt.kind == OPT_OPERAND && strcmp(s->name, "split") == 0 &&
+		if (opt.kind == OPT_OPERAND && same_name(s->name, "split") &&
 		    operands++ == 1)
 			zone_write(s, opt.word, CLASS_MUTATE, "writes parts");
 		if (opt.kind == OPT_OPERAND || opt.value == NULL)
 			continue;
-		if (strcmp(s->name, "sort") == 0 && opt_is(&opt, 'o',
+		if (same_name(s->name, "sort") && opt_is(&opt, 'o',
 		    "output")) {
 			zone_write(s, opt.value, CLASS_MUTATE,
 			    "writes what it sorts");
 			continue;
 		}
-		if (strcmp(s->name, "gdb") == 0 ||
-		    strcmp(s->name, "lldb") == 0) {
+		if (same_name(s->name, "gdb") ||
+		    same_name(s->name, "lldb")) {
 			p = word_start(opt.value);
 			if (strncmp(p, "platform ", 9) == 0) {
 				opt.value = word_rest(s->j, opt.value, 9);
@@ -351,7 +351,7 @@ handle_code_options(const struct subject *s)
 				    opt.value, 1));
 			continue;
 		}
-		if (strcmp(s->name, "mysql") == 0) {
+		if (same_name(s->name, "mysql")) {
 			p = strstr(word_start(opt.value), "\\!");
 			if (p != NULL)
 				subject_hidden_code(s, word_rest(s->j,
@@ -365,8 +365,8 @@ handle_code_options(const struct subject *s)
 		    strlen(opt.name) > 1 && opt_is(&opt, 0, row->name)))
 			subject_hidden_code(s, opt.value);
 	}
-	if (o.uncertain && (strcmp(s->name, "sort") == 0 ||
-	    strcmp(s->name, "rg") == 0))
+	if (o.uncertain && (same_name(s->name, "sort") ||
+	    same_name(s->name, "rg")))
 		class_findf(s, CLASS_OPAQUE, "%s may be told to execute a "
 		    "command", &s->argv[0]);
 }

@@ -49,8 +49,8 @@ is_word(const struct subject *s, char c)
 	/* a name of Lisp holds "-" */
 	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-	    (c == '-' && (strcmp(s->name, "emacs") == 0 ||
-	    strcmp(s->name, "guile") == 0)));
+	    (c == '-' && (same_name(s->name, "emacs") ||
+	    same_name(s->name, "guile"))));
 }
 
 /*
@@ -284,7 +284,7 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 	starts = interpreter_starts(code, len);
 	while (p < end) {
 		/* `...` of perl, ruby, php */
-		if (*p == '`' && strcmp(s->name, "node") != 0 &&
+		if (*p == '`' && !same_name(s->name, "node") &&
 		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
 			interpreter_command(s, text, 1);
 			p = next;

@@ -94,8 +94,8 @@ void
 class_findf(const struct subject *s, enum class_id id, const char *words,
     const struct word *w)
 {
-	const char *start = word_start(w), *at = strstr(words, "%s");
-	size_t before = at == NULL ? strlen(words) : (size_t)(at - words), n;
+	const char *start = word_start(w), *at;
+	size_t before, n;
 	char *text;
 
 	if (start[0] == '\0')
@@ -108,6 +108,8 @@ class_findf(const struct subject *s, enum class_id id, const char *words,
 		class_find(s, id, start);
 		return;
 	}
+	at = strstr(words, "%s");
+	before = at == NULL ? strlen(words) : (size_t)(at - words);
 	text = judging_alloc(s->j, strlen(words) + n + 1);
 	memcpy(text, words, before);
 	if (at != NULL) {

@@ -116,17 +116,17 @@ client_escapes(const struct subject *s)
 		if (w->text == NULL)
 			continue;
 		/* a name of a history, no escape */
-		if (strcmp(s->name, "ed") != 0)
+		if (!same_name(s->name, "ed"))
 			look_for(s, row, w->text, w->len, w);
-		if (strcmp(s->name, "dc") == 0 && strncmp(w->text, "-e", 2) ==
+		if (same_name(s->name, "dc") && strncmp(w->text, "-e", 2) ==
 		    0)
 			look_for(s, row, w->text + 2, w->len - 2, w);
-		if (strcmp(s->name, "psql") == 0)
+		if (same_name(s->name, "psql"))
 			copy_program(s, w->text, w);
 	}
 	if (in->kind == CONTENT_TEXT && in->text != NULL) {
 		look_for(s, row, in->text, in->len, NULL);
-		if (strcmp(s->name, "psql") == 0)
+		if (same_name(s->name, "psql"))
 			copy_program(s, judging_strndup(s->j, in->text,
 			    in->len), NULL);
 	}

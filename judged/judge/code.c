@@ -246,17 +246,15 @@ static const struct inline_row {
 	{ "sage", "-c" }, { "racket", "-e" }, { "sbcl", "--eval" },
 	{ "clisp", "-x" }, { "clojure", "-e" }, { "luajit", "-e" }
 };
+static struct names inline_by_name = NAMES(inline_rows);
 
 void
 inline_judge(const struct subject *s)
 {
-	const struct inline_row *row = NULL;
+	const struct inline_row *row = names_find(&inline_by_name, s->name);
 	const char *p;
 	size_t i, n;
 
-	for (i = 0; i < sizeof(inline_rows) / sizeof(inline_rows[0]); i++)
-		if (strcmp(inline_rows[i].name, s->name) == 0)
-			row = &inline_rows[i];
 	for (i = 1; row != NULL && i + 1 < s->argc; i++)
 		for (p = row->options; *p != '\0'; p += n + (p[n] == ' ')) {
 			n = strcspn(p, " ");
@@ -342,7 +340,7 @@ handle_interpreter(const struct subject *s)
 {
 	const struct interpreter *in = interpreter_of(s->name);
 	struct optspec spec = { in->values, in->longs, OPT_STOPS |
-	    (strcmp(s->name, "emacs") == 0 ? OPT_ONE_DASH : 0) };
+	    (same_name(s->name, "emacs") ? OPT_ONE_DASH : 0) };
 	struct content content;
 	struct optscan o;
 	struct opt opt;

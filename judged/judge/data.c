@@ -8,14 +8,6 @@
 #include "class.h"
 #include "judge_int.h"
 
-static const char *const sql[] = { "psql", "mysql", "mariadb", "sqlite3",
-	"sqlite", "clickhouse-client", "cqlsh", "sqlcmd", "snowsql", "duckdb",
-	"influx", "sqlplus", "pgcli", "mycli", "litecli", "cockroach", "usql",
-	"trino", "hive", "beeline", NULL };
-static const char *const documents[] = { "mongosh", "mongo", NULL };
-static const char *const keys[] = { "redis-cli", "valkey-cli", "keydb-cli",
-	NULL };
-
 /* The next word of a statement, in small letters. */
 static const char *
 next_word(const char *p, const char *end, char *word, size_t room)
@@ -134,19 +126,36 @@ key_deletes(const char *p, const char *end)
 	return (0);
 }
 
+static const struct database_row {
+	const char	*name;
+	int		(*deletes)(const char *, const char *);
+} databases[] = {
+	{ "psql", sql_deletes }, { "mysql", sql_deletes },
+	{ "mariadb", sql_deletes }, { "sqlite3", sql_deletes },
+	{ "sqlite", sql_deletes }, { "clickhouse-client", sql_deletes },
+	{ "cqlsh", sql_deletes }, { "sqlcmd", sql_deletes },
+	{ "snowsql", sql_deletes }, { "duckdb", sql_deletes },
+	{ "influx", sql_deletes }, { "sqlplus", sql_deletes },
+	{ "pgcli", sql_deletes }, { "mycli", sql_deletes },
+	{ "litecli", sql_deletes }, { "cockroach", sql_deletes },
+	{ "usql", sql_deletes }, { "trino", sql_deletes },
+	{ "hive", sql_deletes }, { "beeline", sql_deletes },
+	{ "mongosh", document_deletes }, { "mongo", document_deletes },
+	{ "redis-cli", key_deletes }, { "valkey-cli", key_deletes },
+	{ "keydb-cli", key_deletes }
+};
+static struct names by_name = NAMES(databases);
+
 /* What such a client is told, in its words or on stdin. */
 void
 database_judge(const struct subject *s)
 {
 	const struct content *in = &s->c->input;
-	int (*deletes)(const char *, const char *) =
-	    in_list(s->name, sql) ? sql_deletes :
-	    in_list(s->name, documents) ? document_deletes :
-	    in_list(s->name, keys) ? key_deletes : NULL;
+	const struct database_row *row = names_find(&by_name, s->name);
 	int found = 0;
 	size_t i;
 
-	if (deletes == NULL)
+	if (row == NULL)
 		return;
 	for (i = 1; i < s->argc && !found; i++) {
 		const struct word *w = &s->argv[i];
@@ -159,10 +168,10 @@ database_judge(const struct subject *s)
 			skip = w->len > 2 ? 2 : 0;
 		else if (w->text[0] == '-' && strchr(w->text, '=') != NULL)
 			skip = (size_t)(strchr(w->text, '=') + 1 - w->text);
-		found = deletes(w->text + skip, w->text + w->len);
+		found = row->deletes(w->text + skip, w->text + w->len);
 	}
 	if (!found && in->kind == CONTENT_TEXT && in->text != NULL)
-		found = deletes(in->text, in->text + in->len);
+		found = row->deletes(in->text, in->text + in->len);
 	if (found)
 		class_findf(s, CLASS_DESTROY, "%s deletes what a database "
 		    "holds", &s->argv[0]);

@@ -111,32 +111,32 @@ handle_partition(const struct subject *s)
 	for (i = 1; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
 		if (in_words(row->reads, text) || (text[0] == '-' &&
-		    strcmp(s->name, "hdparm") == 0 && text[1] != '\0' &&
+		    same_name(s->name, "hdparm") && text[1] != '\0' &&
 		    text[1 + strspn(text + 1, "iItTgCv")] == '\0'))
 			shows = 1;
 		else if (text[0] != '-')
 			device = 1;
-		if (strcmp(s->name, "hdparm") == 0 &&
+		if (same_name(s->name, "hdparm") &&
 		    strncmp(text, "--security", 10) == 0)
 			shows = -1;
-		if (strcmp(s->name, "wipefs") == 0 && (strcmp(text, "-a") ==
+		if (same_name(s->name, "wipefs") && (strcmp(text, "-a") ==
 		    0 || strncmp(text, "--all", 5) == 0 ||
 		    strcmp(text, "-af") == 0 || strcmp(text, "-fa") == 0)) {
 			shows = -1;
 			break;
 		}
-		if (strcmp(s->name, "badblocks") == 0 && text[0] == '-' &&
+		if (same_name(s->name, "badblocks") && text[0] == '-' &&
 		    strchr(text, 'w') != NULL)
 			shows = -1;
 	}
 	if (shows == -1)
 		class_findf(s, HARD_DISK, "erases a disk: %s", &s->argv[0]);
-	else if (shows || !device || strcmp(s->name, "badblocks") == 0 ||
-	    (strcmp(s->name, "wipefs") == 0 && s->argc == 2) ||
-	    (strcmp(s->name, "hdparm") == 0 && s->argc == 2))
+	else if (shows || !device || same_name(s->name, "badblocks") ||
+	    (same_name(s->name, "wipefs") && s->argc == 2) ||
+	    (same_name(s->name, "hdparm") && s->argc == 2))
 		class_find(s, CLASS_READ, "shows disks");
-	else if (strcmp(s->name, "hdparm") == 0 ||
-	    strcmp(s->name, "mdadm") == 0)
+	else if (same_name(s->name, "hdparm") ||
+	    same_name(s->name, "mdadm"))
 		class_find(s, CLASS_ELEVATED, "changes a disk's settings");
 	else
 		class_findf(s, HARD_DISK, "changes a disk: %s", &s->argv[0]);

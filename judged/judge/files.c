@@ -355,33 +355,33 @@ handle_mode(const struct subject *s)
 	    "modify-file set-file remove-file restore", 0 };
 	static const struct optspec attributes = { "pv", NULL, 0 };
 	static const struct optspec modes = { NULL, "reference from", 0 };
-	const struct optspec spec = strcmp(s->name, "setfacl") == 0 ? acl :
-	    strcmp(s->name, "chattr") == 0 ? attributes : modes;
+	const struct optspec spec = same_name(s->name, "setfacl") ? acl :
+	    same_name(s->name, "chattr") ? attributes : modes;
 	int recursive = opt_has(s, 1, &spec, 'R', "recursive");
-	int owner = strcmp(s->name, "chmod") != 0 &&
-	    strcmp(s->name, "setfacl") != 0;
+	int owner = !same_name(s->name, "chmod") &&
+	    !same_name(s->name, "setfacl");
 	int first = !opt_has(s, 1, &spec, 0, "reference") &&
-	    strcmp(s->name, "setfacl") != 0;
+	    !same_name(s->name, "setfacl");
 	const char *home = s->c->home, *path;
 	struct optscan o;
 	struct opt opt;
 
 	class_find(s, CLASS_MUTATE, "changes modes");
-	if (owner && strcmp(s->name, "chattr") == 0)
+	if (owner && same_name(s->name, "chattr"))
 		class_find(s, CLASS_ELEVATED, "changes attributes of files");
 	opt_begin(&o, s, 1, &spec);
 	while (opt_next(&o, &opt)) {
 		if (opt.kind != OPT_OPERAND) {
 			/* chmod -x: a mode, no option */
 			if (first && opt.kind == OPT_SHORT &&
-			    strchr(strcmp(s->name, "chmod") == 0 ? "rwxXst" :
-			    strcmp(s->name, "chattr") == 0 ?
+			    strchr(same_name(s->name, "chmod") ? "rwxXst" :
+			    same_name(s->name, "chattr") ?
 			    "aAcCdDeFijmPsStTux" : "", opt.letter) != NULL)
 				first = 0;
 			continue;
 		}
 		if (first) {
-			if (strcmp(s->name, "chmod") == 0 &&
+			if (same_name(s->name, "chmod") &&
 			    sets_user(word_start(opt.word)))
 				class_findf(s, CLASS_ELEVATED, "makes a "
 				    "program run with its owner's rights: %s",
@@ -399,7 +399,7 @@ handle_mode(const struct subject *s)
 			class_findf(s, CLASS_DESTROY, "changes all of %s",
 			    opt.word);
 		else if (zone_of(s, opt.word) == ZONE_PERSIST &&
-		    strcmp(s->name, "chmod") == 0)
+		    same_name(s->name, "chmod"))
 			class_find(s, CLASS_MUTATE, "changes modes");
 		else
 			zone_write(s, opt.word, CLASS_MUTATE,

@@ -142,7 +142,7 @@ says_change(const struct subject *s, const struct host_row *row, size_t i)
 	    text[0] != '-')
 		return (1);
 	/* ip link s DEVICE: set */
-	return (strcmp(s->name, "ip") == 0 && strcmp(text, "s") == 0 &&
+	return (same_name(s->name, "ip") && strcmp(text, "s") == 0 &&
 	    word_start(&s->argv[i - 1])[0] == 'l');
 }
 
@@ -161,7 +161,7 @@ besides(const struct subject *s)
 			    "unpacks a package");
 			return;
 		}
-		if (strcmp(s->name, "ip") == 0 && i + 2 < s->argc &&
+		if (same_name(s->name, "ip") && i + 2 < s->argc &&
 		    word_is(&s->argv[i], "exec")) {
 			subject_argv(s, s->argv + i + 2, s->argc - i - 2);
 			return;

@@ -48,8 +48,8 @@ is_filter(const struct subject *s)
 
 	if (in_list(s->name, filters))
 		return (1);
-	return ((strcmp(s->name, "grep") == 0 ||
-	    strcmp(s->name, "egrep") == 0) &&
+	return ((same_name(s->name, "grep") ||
+	    same_name(s->name, "egrep")) &&
 	    !opt_has(s, 1, &spec, 'o', "only-matching") &&
 	    !opt_has(s, 1, &spec, 'c', "count"));
 }
@@ -66,7 +66,7 @@ is_plain(const struct subject *s)
 	static const struct optspec temporary = { "p", "tmpdir suffix", 0 };
 	size_t i;
 
-	if (strcmp(s->name, "mktemp") == 0)
+	if (same_name(s->name, "mktemp"))
 		return (!opt_has(s, 1, &temporary, 'p', "tmpdir") &&
 		    operands_inside(s, NULL, 0));
 	if (!in_list(s->name, plain))
@@ -88,7 +88,7 @@ listing_output(const struct subject *s)
 	    "type glob max-count max-depth", 0 };
 	static const char *const greps[] = { "grep", "egrep", "fgrep", "rg",
 		"ag", "ack", NULL };
-	const struct optspec *spec = strcmp(s->name, "rg") == 0 ? &rg : &grep;
+	const struct optspec *spec = same_name(s->name, "rg") ? &rg : &grep;
 	struct content *out = &s->out->output;
 	int pattern;
 
@@ -102,7 +102,7 @@ listing_output(const struct subject *s)
 		out->names = NAMES_INSIDE;
 		return;
 	}
-	if (strcmp(s->name, "ls") == 0) {
+	if (same_name(s->name, "ls")) {
 		if (operands_inside(s, NULL, 0))
 			out->names = NAMES_INSIDE;
 		return;
@@ -111,7 +111,7 @@ listing_output(const struct subject *s)
 		return;
 	pattern = !opt_has(s, 1, spec, 'e', "regexp") &&
 	    !opt_has(s, 1, spec, 'f', "file");
-	if (strcmp(s->name, "rg") == 0 && opt_has(s, 1, spec, 0, "files"))
+	if (same_name(s->name, "rg") && opt_has(s, 1, spec, 0, "files"))
 		pattern = 0;
 	else if (!opt_has(s, 1, spec, 'l', "files-with-matches") &&
 	    !opt_has(s, 1, spec, 'L', "files-without-match"))

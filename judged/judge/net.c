@@ -88,7 +88,7 @@ handle_net_write(const struct subject *of)
 {
 	struct subject at = *of, *s = &at;
 
-	if (strcmp(s->name, "socat") == 0)
+	if (same_name(s->name, "socat"))
 		socket_addresses(s);
 	if (at.hosts == NULL)
 		at.hosts = hosts_of(s, 1, NULL, kind_of(s->name));
@@ -746,7 +746,7 @@ handle_cloud(const struct subject *of)
 	}
 	/* copies towards here only read */
 	if (c.copies && !c.writes)
-		c.writes = is_there(c.last) || (strcmp(s->name, "mc") == 0 &&
+		c.writes = is_there(c.last) || (same_name(s->name, "mc") &&
 		    strchr("./~", word_start(c.last)[0]) == NULL);
 	else if (!c.reads)
 		c.writes |= c.any;

@@ -130,7 +130,7 @@ handle_sudo_tool(const struct subject *s)
 	    s->argv[1].len - 1 && s->argv[1].len > 2 ? 2 : 1, &spec, 0);
 	if (s->argc == 1)
 		class_find(s, CLASS_READ, "signals nothing");
-	else if (strcmp(s->name, "killall") != 0 &&
+	else if (!same_name(s->name, "killall") &&
 	    (first == NULL || (word_static(first) != NULL &&
 	    strspn(first->text, ".*^$") == first->len)))
 		class_find(s, CLASS_DESTROY, "kills every process");
@@ -395,7 +395,7 @@ int
 is_dangerous(const char *name)
 {
 	return (names_find(&dangerous_by_name, name) != NULL ||
-	    strncmp(name, "mkfs.", 5) == 0);
+	    name_begins(name, "mkfs."));
 }
 
 const char *
@@ -411,13 +411,13 @@ judge_dangerous(size_t i)
 static int
 account_tool(const struct subject *s)
 {
-	if (strcmp(s->name, "passwd") == 0) {
+	if (same_name(s->name, "passwd")) {
 		class_find(s, s->argc > 1 && (word_is(&s->argv[1], "-S") ||
 		    word_is(&s->argv[1], "--status")) ? CLASS_READ :
 		    HARD_ACCOUNT, "changes a password");
 		return (1);
 	}
-	if (strcmp(s->name, "chage") == 0) {
+	if (same_name(s->name, "chage")) {
 		class_find(s, opt_has(s, 1, NULL, 'l', "list") ? CLASS_READ :
 		    HARD_ACCOUNT, "changes when a password expires");
 		return (1);
@@ -431,20 +431,20 @@ boot_tool(const struct subject *s)
 	static const struct optspec spec = { "bBcdilLnoptuw", "bootnum "
 	    "label disk part loader bootnext bootorder timeout", 0 };
 
-	if (strcmp(s->name, "efibootmgr") == 0) {
+	if (same_name(s->name, "efibootmgr")) {
 		class_find(s, s->argc == 1 || (s->argc == 2 && (word_is(
 		    &s->argv[1], "-v") || word_is(&s->argv[1],
 		    "--verbose"))) ? CLASS_READ : HARD_BOOT,
 		    "changes how the host boots");
 		return (1);
 	}
-	if (strncmp(s->name, "grub-mkconfig", 13) == 0 ||
-	    strncmp(s->name, "grub2-mkconfig", 14) == 0) {
+	if (name_begins(s->name, "grub-mkconfig") ||
+	    name_begins(s->name, "grub2-mkconfig")) {
 		class_find(s, opt_has(s, 1, &spec, 'o', "output") ?
 		    HARD_BOOT : CLASS_READ, "writes what the host boots with");
 		return (1);
 	}
-	if (strcmp(s->name, "timeshift") == 0) {
+	if (same_name(s->name, "timeshift")) {
 		class_find(s, opt_has(s, 1, NULL, 0, "delete") || opt_has(s, 1,
 		    NULL, 0, "delete-all") ? HARD_SNAPSHOT : opt_has(s, 1,
 		    NULL, 0, "list") ? CLASS_READ : CLASS_ELEVATED,
@@ -494,7 +494,7 @@ asks_for_help(const struct subject *s)
 	    word_static(&s->argv[1]) != NULL && !in_list(s->name, runners) &&
 	    s->argv[1].text[strspn(s->argv[1].text,
 	    "abcdefghijklmnopqrstuvwxyz-")] == '\0' &&
-	    s->argv[1].text[0] != '-' && (strcmp(s->name, "git") == 0 ||
+	    s->argv[1].text[0] != '-' && (same_name(s->name, "git") ||
 	    is_subcommand(s->name)))
 		return (1);
 	if (s->argc != 2 || word_static(&s->argv[1]) == NULL ||
@@ -507,7 +507,7 @@ asks_for_help(const struct subject *s)
 static const struct program_row *
 find_program(const char *name)
 {
-	if (strncmp(name, "mkfs.", 5) == 0)
+	if (name_begins(name, "mkfs."))
 		name = "mkfs";
 	return (names_find(&programs_by_name, name));
 }
@@ -536,10 +536,10 @@ static void
 check_names(const struct subject *s)
 {
 	const char *text, *name, *eq;
-	int is_hash = strcmp(s->name, "hash") == 0;
+	int is_hash = same_name(s->name, "hash");
 	size_t i;
 
-	if (!is_hash && strcmp(s->name, "alias") != 0)
+	if (!is_hash && !same_name(s->name, "alias"))
 		return;
 	for (i = 1; i < s->argc; i++) {
 		text = word_start(&s->argv[i]);
@@ -573,7 +573,7 @@ judge_known(const struct subject *s, struct command **next)
 		return;
 	}
 	/* a script of the host's: /etc/init.d/ssh stop */
-	if (strncmp(s->name, "/etc/init.d/", 12) == 0 && s->argc > 1 &&
+	if (name_begins(s->name, "/etc/init.d/") && s->argc > 1 &&
 	    !word_is(&s->argv[1], "status")) {
 		class_findf(s, strncmp(s->name + 12, "myelin", 6) == 0 ?
 		    HARD_SELF : CLASS_ELEVATED, "%s changes a service",
@@ -621,8 +621,7 @@ judge_one(struct judging *j, const struct command *c, struct outcome *out)
 		return (NULL);
 	}
 	/* what lies in /etc is named like programs and is none */
-	s.name = strncmp(w->text, "/etc/", 5) == 0 ? w->text :
-	    base_name(w->text);
+	s.name = name_begins(w->text, "/etc/") ? w->text : base_name(w->text);
 	/* before its handler, which may know better */
 	shell_produce(j, c, &out->output);
 	/* what a filter makes of the network's is still the network's */
@@ -631,7 +630,7 @@ judge_one(struct judging *j, const struct command *c, struct outcome *out)
 		out->output.kind = CONTENT_NETWORK;
 	check_names(&s);
 	if ((c->flags & COMMAND_BUILTIN) != 0) {
-		class_findf(&s, strcmp(s.name, "alias") == 0 && s.argc > 1 &&
+		class_findf(&s, same_name(s.name, "alias") && s.argc > 1 &&
 		    strchr(word_start(&s.argv[1]), '=') != NULL ?
 		    CLASS_MUTATE : CLASS_READ, "%s", w);
 		return (NULL);

@@ -603,7 +603,7 @@ handle_editor(const struct subject *s)
 {
 	/* with -e (as ex, or ed), -s is silent; else it names a script */
 	static const struct optspec flags = { "cSTuUiWwr", "cmd", 0 };
-	int silent = strcmp(s->name, "ex") == 0 || strcmp(s->name, "ed") ==
+	int silent = same_name(s->name, "ex") || strcmp(s->name, "ed") ==
 	    0 || opt_has(s, 1, &flags, 'e', NULL);
 	struct optspec spec = { silent ? "cSTuUiWwr" : "cSsTuUiWwr", "cmd", 0 };
 	const struct content *in = &s->c->input;

@@ -478,7 +478,7 @@ known_as(const char *name)
 
 	if ((known = names_find(&same_by_name, name)) != NULL)
 		return (known->is);
-	if (strncmp(name, "pip3.", 5) == 0)
+	if (name_begins(name, "pip3."))
 		return ("pip");
 	return (name);
 }

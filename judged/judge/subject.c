@@ -44,7 +44,7 @@ word_is(const struct word *w, const char *text)
 	n = strlen(w->text);
 	if ((w->flags & (WORD_PREFIX | WORD_SPLITS)) != 0)
 		return (n > 0 && strncmp(text, w->text, n) == 0);
-	return (strcmp(w->text, text) == 0);
+	return (same_name(w->text, text));
 }
 
 struct word *
@@ -86,7 +86,7 @@ int
 in_list(const char *name, const char *const *list)
 {
 	for (; *list != NULL; list++)
-		if ((*list)[0] == name[0] && strcmp(name, *list) == 0)
+		if (same_name(name, *list))
 			return (1);
 	return (0);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "command.h"
+#include "../shell/names.h"
 #include "../shell/judging.h"
 #include "../shell/shell.h"
 

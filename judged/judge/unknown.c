@@ -175,7 +175,7 @@ unknown_program(const struct subject *s)
 		return;
 	}
 	/* cmake -E rm, -E env ... */
-	if (strcmp(s->name, "cmake") == 0 && s->argc > 2 &&
+	if (same_name(s->name, "cmake") && s->argc > 2 &&
 	    word_is(&s->argv[1], "-E")) {
 		cmake_command(s);
 		return;

@@ -392,8 +392,7 @@ wrapper_use(size_t i, struct wrapper_use *u)
 static const struct wrap_row *
 find_row(const char *name)
 {
-	if (strncmp(name, "ld-linux", 8) == 0 ||
-	    strncmp(name, "ld-musl", 7) == 0)
+	if (name_begins(name, "ld-linux") || name_begins(name, "ld-musl"))
 		name = "ld.so";
 	return (names_find(&by_name, name));
 }

@@ -11,15 +11,17 @@
 #include "without.h"
 
 #define CHUNK_FIRST	(32 * 1024)	/* the next are twice as large ... */
-#define CHUNK_LAST	(2048 * 1024)	/* ... up to this */
 #define CHUNK_MAPPED	(256 * 1024)	/* from here on mapped, all at once */
+#define CHUNK_SMALL	(512 * 1024)	/* ... up to this; behind it come ... */
+#define CHUNK_HUGE	(2048 * 1024)	/* ... those that are a huge page */
 #define ALIGN		_Alignof(void *)	/* all that is made needs */
 
 struct chunk {
 	struct chunk	*next;
 	size_t		 size;
 	size_t		 used;
-	size_t		 mapped;	/* bytes, or 0: of malloc */
+	void		*map;		/* what it lies in, or NULL: of malloc */
+	size_t		 mapped;	/* bytes of that */
 	_Alignas(ALIGN) char data[];
 };
 
@@ -42,8 +44,8 @@ judging_free(struct judging *j)
 		return;
 	for (c = j->chunks; c != NULL; c = next) {
 		next = c->next;
-		if (c->mapped > 0)
-			(void)munmap(c, c->mapped);
+		if (c->map != NULL)
+			(void)munmap(c->map, c->mapped);
 		else
 			free(c);
 	}
@@ -68,20 +70,60 @@ out_of_memory(struct judging *j)
 /*
  * A chunk, zeroed.  A large one has all its pages at once: to have them come
  * one by one as they are touched takes longer than all that is done in them.
+ * Where the system has huge pages, the largest are one each, as even that
+ * takes a third of the time for thousands of small ones.
  */
 static struct chunk *
 chunk_new(size_t room)
 {
-	size_t size = sizeof(struct chunk) + room;
+	size_t size = sizeof(struct chunk) + room, mapped = size;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	struct chunk *c;
+	char *at;
 
-	if (room < CHUNK_MAPPED)
+	if (size < CHUNK_MAPPED)
 		return (calloc(1, size));
-	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
-	    MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (c == MAP_FAILED)
+	if (size >= CHUNK_HUGE)
+		mapped += CHUNK_HUGE;	/* room to begin where one does */
+	else
+		flags |= MAP_POPULATE;
+	at = mmap(NULL, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (at == MAP_FAILED)
 		return (NULL);
-	c->mapped = size;
+	c = (struct chunk *)(void *)at;
+	if (size >= CHUNK_HUGE) {
+		c = (struct chunk *)(void *)(at + (-(uintptr_t)at &
+		    (CHUNK_HUGE - 1)));
+		/* Without them it is as good, and slower. */
+		(void)madvise(c, size, MADV_HUGEPAGE);
+		(void)madvise(c, size, MADV_POPULATE_WRITE);
+	}
+	c->map = at;
+	c->mapped = mapped;
+	return (c);
+}
+
+/* Room for so many bytes, in a chunk more. */
+static struct chunk *
+chunk_add(struct judging *j, size_t size)
+{
+	struct chunk *c = j->chunks;
+	size_t room;
+
+	room = c == NULL ? CHUNK_FIRST : c->size * 2;
+	if (room > CHUNK_SMALL)
+		room = CHUNK_HUGE - sizeof(struct chunk);
+	if (room < size)
+		room = size;
+	if (j->allocated + room > JUDGE_ARENA_MAX ||
+	    (j->fail_at != 0 && j->allocated + room > j->fail_at) ||
+	    (c = chunk_new(room)) == NULL)
+		out_of_memory(j);
+	j->allocated += room;
+	c->size = room;
+	c->used = 0;
+	c->next = j->chunks;
+	j->chunks = c;
 	return (c);
 }
 
@@ -89,28 +131,13 @@ void *
 judging_alloc(struct judging *j, size_t size)
 {
 	struct chunk *c = j->chunks;
-	size_t room;
 	void *p;
 
 	if (size > JUDGE_ARENA_MAX)
 		out_of_memory(j);
 	size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	if (c == NULL || c->size - c->used < size) {
-		room = c == NULL ? CHUNK_FIRST : c->size * 2;
-		if (room > CHUNK_LAST)
-			room = CHUNK_LAST;
-		if (room < size)
-			room = size;
-		if (j->allocated + room > JUDGE_ARENA_MAX ||
-		    (j->fail_at != 0 && j->allocated + room > j->fail_at) ||
-		    (c = chunk_new(room)) == NULL)
-			out_of_memory(j);
-		j->allocated += room;
-		c->size = room;
-		c->used = 0;
-		c->next = j->chunks;
-		j->chunks = c;
-	}
+	if (c == NULL || c->size - c->used < size)
+		c = chunk_add(j, size);
 	p = c->data + c->used;
 	c->used += size;
 	return (p);		/* zeroed already */

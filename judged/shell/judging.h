@@ -15,6 +15,12 @@
 #include "judge/command.h"
 #include "protocol.h"
 
+/*
+ * Of a large thing on the stack of which no more is looked at than was set: to
+ * zero it for each of thousands of commands takes longer than to judge them.
+ */
+#define SET_BEFORE_USE	__attribute__((uninitialized))
+
 #define JUDGE_TEXT_MAX		(64 * 1024)	/* bytes of a text */
 #define JUDGE_AGAIN_MAX		(256 * 1024)	/* bytes re-parsed in all ... */
 #define JUDGE_AGAIN_FACTOR	8		/* ... and times the text's */

@@ -100,12 +100,10 @@ peek_at(struct parser *p, unsigned n)
 }
 
 int
-at(struct parser *p, const char *op)
+at_slow(struct parser *p, const char *op)
 {
 	unsigned n;
 
-	if (peek(p) != (unsigned char)op[0])
-		return (0);
 	for (n = 1; op[n] != '\0'; n++)
 		if (peek_at(p, n) != (unsigned char)op[n])
 			return (0);
@@ -123,29 +121,30 @@ take(struct parser *p, const char *op)
 	return (1);
 }
 
-int
-is_meta(int c)
-{
-	return (c == END || c == ' ' || c == '\t' || c == '\n' || c == ';' ||
-	    c == '&' || c == '|' || c == '(' || c == ')' || c == '<' ||
-	    c == '>');
-}
+/* Letters, "_", and all bytes of characters beyond ASCII. */
+#define START	(CHAR_NAME_START | CHAR_NAME | CHAR_PLAIN)
+#define WORD	(START | CHAR_RESERVED)
+#define DIGIT	(CHAR_NAME | CHAR_PLAIN)
 
-int
-is_name_start(int c)
-{
-	return ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_');
-}
-
-int
-is_name(int c)
-{
-	return (is_name_start(c) || (c >= '0' && c <= '9'));
-}
+const unsigned char char_kinds[256] = {
+	[' '] = CHAR_META, ['\t'] = CHAR_META, ['\n'] = CHAR_META,
+	[';'] = CHAR_META, ['&'] = CHAR_META, ['|'] = CHAR_META,
+	['('] = CHAR_META, [')'] = CHAR_META, ['<'] = CHAR_META,
+	['>'] = CHAR_META,
+	['{'] = CHAR_RESERVED, ['}'] = CHAR_RESERVED, ['!'] = CHAR_RESERVED,
+	['['] = CHAR_RESERVED, [']'] = CHAR_RESERVED,
+	['A' ... 'Z'] = START, ['_'] = START, ['0' ... '9'] = DIGIT,
+	['a'] = START, ['b'] = START, ['c'] = WORD, ['d'] = WORD,
+	['e'] = WORD, ['f'] = WORD, ['g'] = START, ['h'] = START,
+	['i'] = WORD, ['j' ... 'r'] = START, ['s'] = WORD, ['t'] = WORD,
+	['u'] = WORD, ['v'] = START, ['w'] = WORD, ['x' ... 'z'] = START,
+	['-'] = CHAR_PLAIN, ['.'] = CHAR_PLAIN, [','] = CHAR_PLAIN,
+	['%'] = CHAR_PLAIN, [0x80 ... 0xff] = CHAR_PLAIN
+};
 
 /* A comment runs to the newline; a \ before that is of the comment. */
 void
-skip_blanks(struct parser *p)
+skip_blanks_slow(struct parser *p)
 {
 	int c;
 
@@ -227,7 +226,7 @@ reserved(struct parser *p)
 	size_t i, saved = p->pos;
 	size_t n;
 
-	if (!p->may_reserve)
+	if (!p->may_reserve || !is_kind(peek(p), CHAR_RESERVED))
 		return (RES_NONE);
 	n = candidate(p, buf);
 	if (p->error == PARSE_OK)

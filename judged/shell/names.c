@@ -26,6 +26,14 @@ hash(const char *name)
 	return ((h ^ h >> 15) & (NAMES_ROOM - 1));
 }
 
+/* The first two bytes: enough to tell that most names are not in a table. */
+static size_t
+begins(const char *name)
+{
+	return (((unsigned char)name[0] * 37u + (name[0] == '\0' ? 0 :
+	    (unsigned char)name[1])) & (NAMES_BEGINS - 1));
+}
+
 static void
 make(struct names *t)
 {
@@ -42,6 +50,8 @@ make(struct names *t)
 				break;
 		if (t->place[at] == 0)
 			t->place[at] = (uint16_t)(i + 1);
+		t->begins[begins(name) / 64] |= (uint64_t)1 << begins(name) %
+		    64;
 	}
 	t->made = 1;
 }
@@ -49,14 +59,16 @@ make(struct names *t)
 const void *
 names_find(struct names *t, const char *name)
 {
-	size_t at, i;
+	size_t at, i, begin = begins(name);
 
 	if (!t->made)
 		make(t);
+	if ((t->begins[begin / 64] >> begin % 64 & 1) == 0)
+		return (NULL);
 	for (at = hash(name); t->place[at] != 0;
 	    at = (at + 1) & (NAMES_ROOM - 1)) {
 		i = t->place[at] - 1u;
-		if (strcmp(name_of(t, i), name) == 0)
+		if (same_name(name_of(t, i), name))
 			return ((const char *)t->rows + i * t->size);
 	}
 	return (NULL);

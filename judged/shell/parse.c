@@ -95,16 +95,14 @@ take_fd(struct parser *p, int *fd)
 	return (0);
 }
 
-/* {name} in front of < or >. */
+/* What "{" begins, where that is the name of a descriptor. */
 static const char *
-take_fd_name(struct parser *p)
+take_braced(struct parser *p)
 {
 	size_t saved = p->pos, n = 0;
 	char buf[128];
 	int c;
 
-	if (!is_bash(p) || peek(p) != '{')
-		return (NULL);
 	p->pos++;
 	while ((n == 0 ? is_name_start(c = peek(p)) : is_name(c = peek(p)) ||
 	    c == '[' || c == ']') && n < sizeof(buf) - 1) {
@@ -123,6 +121,23 @@ take_fd_name(struct parser *p)
 	return (NULL);
 }
 
+/* {name} in front of < or >. */
+static const char *
+take_fd_name(struct parser *p)
+{
+	return (is_bash(p) && peek(p) == '{' ? take_braced(p) : NULL);
+}
+
+/* 1 if what stands here may begin a redirect. */
+static int
+may_redirect(struct parser *p)
+{
+	int c = peek(p);
+
+	return (c == '<' || c == '>' || c == '&' || c == '{' ||
+	    (c >= '0' && c <= '9'));
+}
+
 struct ast_redir *
 parse_redirect(struct parser *p)
 {
@@ -132,6 +147,8 @@ parse_redirect(struct parser *p)
 	int fd = -1, i;
 
 	skip_blanks(p);
+	if (!may_redirect(p))
+		return (NULL);
 	if (!take_fd(p, &fd))
 		name = take_fd_name(p);
 	if ((i = find_redir(p)) < 0)

@@ -31,16 +31,60 @@ peek(struct parser *p)
 int	peek_at(struct parser *, unsigned n);
 void	advance(struct parser *);
 /* 1 if this operator text stands here. */
-int	at(struct parser *, const char *);
+int	at_slow(struct parser *, const char *);
+static inline int
+at(struct parser *p, const char *op)
+{
+	return (peek(p) == (unsigned char)op[0] && at_slow(p, op));
+}
 /* The same, and steps behind it. */
 int	take(struct parser *, const char *);
-void	skip_blanks(struct parser *);	/* and a comment */
+void	skip_blanks_slow(struct parser *);
+/* Steps behind blanks, and a comment. */
+static inline void
+skip_blanks(struct parser *p)
+{
+	int c = peek(p);
+
+	if (c == ' ' || c == '\t' || c == '#')
+		skip_blanks_slow(p);
+}
 /* At a newline: steps behind it and the bodies of here-documents. */
 void	take_newline(struct parser *);
 void	skip_newlines(struct parser *);
-int	is_meta(int c);			/* ends an unquoted word */
-int	is_name_start(int c);
-int	is_name(int c);
+
+/* What a character is, by its number. */
+#define CHAR_META	0x01	/* ends an unquoted word */
+#define CHAR_NAME_START	0x02
+#define CHAR_NAME	0x04
+#define CHAR_RESERVED	0x08	/* begins a reserved word */
+#define CHAR_PLAIN	0x10	/* no mode gives it a meaning */
+extern const unsigned char char_kinds[256];
+
+static inline int
+is_kind(int c, unsigned kind)
+{
+	return (c != END && (char_kinds[c] & kind) != 0);
+}
+
+static inline int
+is_meta(int c)
+{
+	return (c == END || is_kind(c, CHAR_META));
+}
+
+static inline int
+is_name_start(int c)
+{
+	return (is_kind(c, CHAR_NAME_START));
+}
+
+static inline int
+is_name(int c)
+{
+	return (is_kind(c, CHAR_NAME));
+}
+
 void	syntax_error(struct parser *, const char *);
 void	bound_error(struct parser *, const char *);
 /* One more level; 0 and a bound error if there are too many. */

@@ -591,7 +591,7 @@ shell_produce(struct judging *j, const struct command *c,
 	if ((slash = strrchr(name, '/')) != NULL)
 		name = slash + 1;
 	/* command -v name, type -p name */
-	if ((strcmp(name, "command") == 0 || strcmp(name, "type") == 0) &&
+	if ((same_name(name, "command") || same_name(name, "type")) &&
 	    c->argc > 2 && c->argv[1].text != NULL &&
 	    (strcmp(c->argv[1].text, "-v") == 0 ||
 	    strcmp(c->argv[1].text, "-p") == 0 ||

@@ -102,7 +102,7 @@ content_concat(struct resolver *r, const struct content *a,
 void
 stream_append(struct resolver *r, struct stream *to, const struct stream *s)
 {
-	struct stream out;
+	struct stream out SET_BEFORE_USE;
 	size_t i, k;
 
 	if (s->n == 1 && s->v[0].kind == CONTENT_NONE)
@@ -187,7 +187,7 @@ void
 run_list(struct resolver *r, const struct list *list, struct stream *out)
 {
 	const struct item *i;
-	struct stream one;
+	struct stream one SET_BEFORE_USE;
 
 	stream_none(out);
 	if (list == NULL)
@@ -219,7 +219,7 @@ run_pipe(struct resolver *r, const struct node *pipe, struct stream *out)
 {
 	const struct stream *in = r->in;
 	const struct node *n;
-	struct stream two[2], *s = &two[1];
+	struct stream two[2] SET_BEFORE_USE, *s = &two[1];
 	unsigned flags = r->flags;
 	int wants = r->wants;
 	struct sub sub;
@@ -296,7 +296,7 @@ static void
 run_chain(struct resolver *r, const struct node *n, struct stream *out)
 {
 	const struct node *at, **links;
-	struct stream one;
+	struct stream one SET_BEFORE_USE;
 	size_t count = 0, i, start = scope_mark(r->scope);
 	int dead, well;
 
@@ -551,7 +551,7 @@ run_text(struct resolver *r, const char *text, size_t len,
 {
 	struct parser p;
 	struct list *list;
-	struct stream one;
+	struct stream one SET_BEFORE_USE;
 	int got;
 
 	stream_none(out);

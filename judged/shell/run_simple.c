@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "names.h"
 #include "resolver.h"
 
 /*
@@ -313,8 +314,8 @@ without_prefix(struct resolver *r, const struct command *c)
 	size_t i = 0;
 
 	while (i < c->argc && WORD_IS_STATIC(&c->argv[i]) &&
-	    (strcmp(c->argv[i].text, "command") == 0 ||
-	    strcmp(c->argv[i].text, "builtin") == 0)) {
+	    (same_name(c->argv[i].text, "command") ||
+	    same_name(c->argv[i].text, "builtin"))) {
 		i++;
 		while (i < c->argc && WORD_IS_STATIC(&c->argv[i]) &&
 		    (strcmp(c->argv[i].text, "-p") == 0 ||
@@ -336,7 +337,7 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 {
 	const struct command *inner = without_prefix(r, c);
 	builtin_fn *fn;
-	struct stream own;
+	struct stream own SET_BEFORE_USE;
 
 	if (inner == NULL || !WORD_IS_STATIC(&inner->argv[0]) ||
 	    (fn = builtin_find(r, inner->argv[0].text)) == NULL) {
@@ -353,24 +354,15 @@ run_builtin(struct resolver *r, struct command *c, struct stream *out)
 		stream_copy(out, &own);
 }
 
+/* A name that is defined: what it stands for, and perhaps the program. */
 static void
-run_command(struct resolver *r, struct command *c, struct stream *out)
+run_defined(struct resolver *r, const struct function *f,
+    const struct value *alias, struct command *c, struct stream *out)
 {
-	const struct word *name = &c->argv[0];
-	const struct function *f = NULL, *at;
-	const struct value *alias = NULL;
-	struct stream one;
+	const struct function *at;
+	struct stream one SET_BEFORE_USE;
 	int maybe = 1;
 
-	if (c->argc > 0 && WORD_IS_STATIC(name)) {
-		f = scope_get(r->scope, SLOT_FUNCTION, name->text);
-		alias = scope_get(r->scope, SLOT_ALIAS, name->text);
-	}
-	if (c->argc > 0 && (name->flags & WORD_GLOB) && name->text != NULL &&
-	    !(name->flags & WORD_PREFIX)) {
-		give_pattern(r, c, out);
-		return;
-	}
 	stream_none(&one);
 	if (alias != NULL && !r->j->over)
 		run_alias(r, alias, c, &one);
@@ -394,8 +386,27 @@ run_command(struct resolver *r, struct command *c, struct stream *out)
 			return;
 	}
 	run_builtin(r, c, out);
-	if (alias != NULL || f != NULL)
-		stream_append(r, out, &one);
+	stream_append(r, out, &one);
+}
+
+static void
+run_command(struct resolver *r, struct command *c, struct stream *out)
+{
+	const struct word *name = &c->argv[0];
+	const struct function *f = NULL;
+	const struct value *alias = NULL;
+
+	if (WORD_IS_STATIC(name)) {
+		f = scope_get(r->scope, SLOT_FUNCTION, name->text);
+		alias = scope_get(r->scope, SLOT_ALIAS, name->text);
+	}
+	if (f != NULL || alias != NULL)
+		run_defined(r, f, alias, c, out);
+	else if ((name->flags & WORD_GLOB) && name->text != NULL &&
+	    !(name->flags & WORD_PREFIX))
+		give_pattern(r, c, out);
+	else
+		run_builtin(r, c, out);
 }
 
 /* Assignments in front of a command hold while it runs. */
@@ -428,7 +439,7 @@ run_one(struct simple *s, struct stream *out)
 	struct command *c = s->here;
 	const struct stream *in = r->in, **exec_in = r->exec_in;
 	struct saved *saved;
-	struct stream own;
+	struct stream own SET_BEFORE_USE;
 
 	if (c == NULL || s->n->assigns != NULL)
 		c = command_here(r, s->n->from, s->n->to);
@@ -498,7 +509,7 @@ run_combination(struct simple *s, struct changes *changes, int first,
 {
 	struct resolver *r = s->r;
 	struct changes one;
-	struct stream own;
+	struct stream own SET_BEFORE_USE;
 	size_t mark = scope_mark(r->scope);
 
 	if ((!judging_step(r->j) || r->j->over) && !first)
@@ -520,6 +531,11 @@ run_all(struct simple *s, struct stream *out)
 	struct changes changes;
 	size_t i, total = 1, max = COMBINATIONS_MAX, at;
 
+	if (s->ndims == 0) {
+		(void)judging_step(s->r->j);
+		run_one(s, out);
+		return;
+	}
 	/* Long commands have fewer, so that the work stays the text's. */
 	if (s->nwords > 0 && max > 16384 / s->nwords)
 		max = 16384 / s->nwords + 1;
@@ -560,7 +576,7 @@ static void
 expand_words(struct simple *s)
 {
 	const struct ast_word *w;
-	struct expansion e;
+	struct expansion e SET_BEFORE_USE;
 	struct choice *choice;
 	struct fields *alt;
 	size_t n = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "judging_internal.h"
+#include "names.h"
 #include "scope.h"
 
 #define BUCKETS		64	/* a power of two */
@@ -49,7 +50,7 @@ find(struct scope *s, enum slot_kind kind, const char *name)
 
 	for (slot = s->table[bucket(kind, name)]; slot != NULL;
 	    slot = slot->next)
-		if (slot->kind == kind && strcmp(slot->name, name) == 0)
+		if (slot->kind == kind && same_name(slot->name, name))
 			return (slot);
 	return (NULL);
 }

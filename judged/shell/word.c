@@ -107,8 +107,7 @@ take_plain(struct parser *p, int stop)
 
 	for (i = from; i < p->len; i++) {
 		c = (unsigned char)p->s[i];
-		if (!(is_name(c) || c >= 0x80 || c == '-' || c == '.' ||
-		    c == ',' || c == '%') || c == stop)
+		if (!is_kind(c, CHAR_PLAIN) || c == stop)
 			break;
 	}
 	if (p->error != PARSE_OK)

@@ -30,8 +30,7 @@ judged(const char *text, size_t size, struct rule_call *call)
 	judging_run(j, text, size, DIALECT_BASH);
 	verdict = judging_decides(j)->verdict;
 	judging_free(j);
-	call->paths = NULL;
-	call->target = NULL;
+	call->ready = NULL;
 	return (verdict);
 }
 
