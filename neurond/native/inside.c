@@ -2,7 +2,8 @@
  * The table of what is inside.
  *
  * Without /etc/alternatives awk, which and cc are missing; without passwd
- * whoami fails; without certificates TLS does.
+ * whoami fails; without certificates TLS does; without its directory in /etc
+ * Debian's JVM doesn't start.
  */
 #include "inside.h"
 #include "../steps.h"
@@ -68,6 +69,7 @@ const struct inside_row inside_rows[] = {
 	{ IN_HOST_COPY,	"etc/ld.so.cache", NULL,	IN_OPTIONAL },
 	{ IN_HOST_COPIES, "etc",	"ld.so.conf",	IN_OPTIONAL },
 	{ IN_HOST_COPIES, "etc",	"python3",	IN_OPTIONAL },
+	{ IN_HOST_COPIES, "etc",	"java-",	IN_OPTIONAL },
 	{ IN_HOST_COPY,	"etc/mime.types", NULL,		IN_OPTIONAL },
 	{ IN_HOST_COPY,	"etc/localtime", NULL,		IN_OPTIONAL }
 };
