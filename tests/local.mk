@@ -74,10 +74,12 @@ check-without:
 		$(MAKE) $(AM_MAKEFLAGS) check-without
 endif
 
-check_PROGRAMS += tests/bench/launch
+check_PROGRAMS += tests/bench/launch tests/bench/files
 tests_bench_launch_SOURCES = tests/bench/launch.c
+tests_bench_launch_LDADD = $(LIBBSD_LIBS)
+tests_bench_files_SOURCES = tests/bench/files.c
 EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/judge \
-	tests/bench/egress \
+	tests/bench/egress tests/bench/neurons \
 	tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from

@@ -2,7 +2,8 @@
  * The table of what is inside.
  *
  * Without /etc/alternatives awk, which and cc are missing; without passwd
- * whoami fails; without certificates TLS does; a JVM keeps its settings there.
+ * whoami fails; without certificates TLS does; without its settings in /etc
+ * Debian's JVM doesn't start.
  */
 #include "inside.h"
 #include "../steps.h"

@@ -173,7 +173,7 @@ make_mount(struct build *b, const struct inside_row *row)
 		tree = open_tree(b->host, row->text + 1, OPEN_TREE_CLONE |
 		    OPEN_TREE_CLOEXEC);
 	else
-		tree = new_tmpfs("4m", "4096");
+		tree = new_tmpfs("16m", "4096");
 	if (tree == -1)
 		return (-1);
 	/* A tmpfs is made read-only at the end, when it has its files. */

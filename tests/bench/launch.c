@@ -1,20 +1,28 @@
 /*
  * Times ways to run one program, interleaved in one run: each round does
- * every way once, so that a noisy machine slows them alike.  Prints medians
- * and the ratio to a bare posix_spawn; nothing is judged by absolute times.
+ * every way once, so that a noisy machine slows them alike.  Nothing is judged
+ * by absolute times.
  *
- *	launch SOCKET SESSION WORKSPACE UID GID ROUNDS PAUSE_US PROGRAM [ARG...]
+ *	launch [-j] [-f PEERS] [-n ROUNDS] [-p PAUSE_US] [-r FILE]
+ *	    [-t SECONDS] -s SOCKET -S SESSION... -w WORKSPACE -o UID:GID
+ *	    PROGRAM [ARG...]
  *
  * bare		posix_spawn and waitpid
+ * warm		a call in a session that lives
  * cold		POST /v1/calls: a neuron made, used and destroyed
  * cold+ws	the same with a workspace
- * warm		a call in a session that lives
- * bwrap	bubblewrap with comparable namespaces, if it is installed
+ * ping, read	with -r: a request that needs apid alone, and a call of read
+ * PEERS	other sandboxes: a line each of name, how many rounds between two
+ *		of its turns, and the words of the command, between \037
+ *
+ * -p waits before each; -t counts instead how many run in so many seconds, by
+ * as many workers as there are sessions; -j prints a line of JSON for each.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <err.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,14 +31,32 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST	5000
+#define MOST	5000	/* rounds */
+#define WAYS	24
+#define WORDS	128	/* of a command */
+#define WARMING	3	/* rounds that don't count */
 
 extern char **environ;
 
+/* The parts of a call's record that say what took how long. */
+static const char *const steps[] = { "wait_us", "judge_us", "neuron_us",
+    "queue_us", "start_us", "run_us", "end_us", "total_us" };
+#define NSTEPS	(sizeof(steps) / sizeof(steps[0]))
+
+static struct way {
+	const char	*name;
+	char		**argv;		/* of a program, or NULL */
+	char		*message;	/* of a request, or NULL */
+	long		 every;		/* a turn in so many rounds */
+	size_t		 n;
+	int		 has_steps;
+	uint64_t	 us[MOST];
+	uint64_t	 step[NSTEPS][MOST];
+} ways[WAYS];
+
+static size_t nways;
 static int sock;
-static char argv_json[8192];
-static const char *session, *workspace, *uid, *gid;
-static char **program;
+static const char *socket_path;
 
 static uint64_t
 now_us(void)
@@ -41,132 +67,215 @@ now_us(void)
 	return ((uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000);
 }
 
+/* What is said is nobody's business here, but why something failed is. */
 static int
 spawn_wait(char **argv)
 {
+	static posix_spawn_file_actions_t quiet;
+	static int ready;
 	pid_t pid;
 	int status;
 
-	if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) != 0)
+	if (!ready) {
+		posix_spawn_file_actions_init(&quiet);
+		posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null",
+		    O_RDONLY, 0);
+		posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null",
+		    O_WRONLY, 0);
+		ready = 1;
+	}
+	if (posix_spawnp(&pid, argv[0], &quiet, NULL, argv, environ) != 0)
 		return (-1);
 	if (waitpid(pid, &status, 0) == -1 || status != 0)
 		return (-1);
 	return (0);
 }
 
-static int
-run_bare(void)
+static void
+connect_api(void)
 {
-	return (spawn_wait(program));
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", socket_path);
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(sock, (struct sockaddr *)&sun, sizeof(sun)) == -1)
+		err(1, "%s", socket_path);
 }
 
-/* NULL stands for the workspace. */
-static const char *const bwrap[] = { "/usr/bin/bwrap", "--unshare-all",
-    "--unshare-user", "--uid", "65534", "--gid", "65534", "--ro-bind", "/usr",
-    "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
-    "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev",
-    "--tmpfs", "/tmp", "--bind", NULL, NULL, "--chdir", NULL, "--cap-drop",
-    "ALL", "--die-with-parent", "--new-session", "--clearenv", "--setenv",
-    "PATH", "/usr/bin:/bin" };
-#define NBWRAP	(sizeof(bwrap) / sizeof(bwrap[0]))
-
-static int
-run_bwrap(void)
+static char *
+message(const char *method, const char *path, const char *body)
 {
-	static char *argv[NBWRAP + 16];
-	size_t i;
+	char *text;
 
-	if (argv[0] == NULL) {
-		for (i = 0; i < NBWRAP; i++)
-			argv[i] = strdup(bwrap[i] == NULL ? workspace :
-			    bwrap[i]);
-		for (i = 0; i < 15 && program[i] != NULL; i++)
-			argv[NBWRAP + i] = program[i];
-	}
-	return (spawn_wait(argv));
+	if (asprintf(&text, "%s %s HTTP/1.1\r\nHost: l\r\nContent-Type: "
+	    "application/json\r\nContent-Length: %zu\r\n\r\n%s", method, path,
+	    strlen(body), body) == -1)
+		err(1, NULL);
+	return (text);
 }
 
-/* One request on the kept connection; 0 if the call completed with 0. */
-static int
-request(const char *path, const char *body)
+/* A whole answer, or NULL. */
+static const char *
+answer(void)
 {
 	static char buf[65536];
 	char *end, *p;
 	size_t have = 0, need = 0;
 	ssize_t n;
-	int len;
 
-	len = snprintf(buf, sizeof(buf), "POST %s HTTP/1.1\r\nHost: l\r\n"
-	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-	    path, strlen(body), body);
-	if (write(sock, buf, (size_t)len) != len)
-		return (-1);
-	for (;;) {
+	while (need == 0 || have < need) {
 		n = read(sock, buf + have, sizeof(buf) - 1 - have);
 		if (n <= 0)
-			return (-1);
+			return (NULL);
 		have += (size_t)n;
 		buf[have] = '\0';
 		if (need == 0 && (end = strstr(buf, "\r\n\r\n")) != NULL) {
 			if ((p = strcasestr(buf, "content-length:")) == NULL)
-				return (-1);
+				return (NULL);
 			need = (size_t)(end + 4 - buf) +
 			    strtoul(p + 15, NULL, 10);
 		}
-		if (need != 0 && have >= need)
-			break;
 	}
-	if (strstr(buf, "\"exit_code\":0") != NULL)
-		return (0);
-	fprintf(stderr, "%s\n", buf);
-	return (-1);
+	return (buf);
 }
 
-static int
-run_cold(void)
+/* One request on the kept connection; its answer if it is a good one. */
+static const char *
+request(const struct way *way)
 {
-	char body[10000];
+	size_t size = strlen(way->message);
+	const char *text;
 
-	snprintf(body, sizeof(body), "{\"tool\":\"exec\",\"args\":{\"argv\":%s},"
-	    "\"wait_ms\":20000}", argv_json);
-	return (request("/v1/calls", body));
+	if (write(sock, way->message, size) != (ssize_t)size)
+		return (NULL);
+	if ((text = answer()) == NULL)
+		return (NULL);
+	if (strncmp(text, "HTTP/1.1 200", 12) == 0 &&
+	    (!way->has_steps || strstr(text, "\"exit_code\":0") != NULL))
+		return (text);
+	fprintf(stderr, "%s\n", text);
+	return (NULL);
 }
 
-static int
-run_cold_ws(void)
+static void
+keep_steps(struct way *way, const char *text)
 {
-	char body[16000];
+	char name[32];
+	const char *p;
+	size_t i;
 
-	snprintf(body, sizeof(body), "{\"tool\":\"exec\",\"args\":{\"argv\":%s},"
-	    "\"wait_ms\":20000,\"workspace\":\"%s\",\"owner\":{\"uid\":%s,"
-	    "\"gid\":%s}}", argv_json, workspace, uid, gid);
-	return (request("/v1/calls", body));
+	for (i = 0; i < NSTEPS; i++) {
+		snprintf(name, sizeof(name), "\"%s\":", steps[i]);
+		if ((p = strstr(text, name)) != NULL)
+			way->step[i][way->n] = strtoull(p + strlen(name), NULL,
+			    10);
+	}
 }
 
-static int
-run_warm(void)
+/* One turn; us is NULL if it doesn't count. */
+static void
+turn(struct way *way, int counts)
 {
-	char body[10000], path[256];
+	const char *text = NULL;
+	uint64_t begin = now_us(), spent;
 
-	snprintf(path, sizeof(path), "/v1/sessions/%s/calls", session);
-	snprintf(body, sizeof(body), "{\"tool\":\"exec\",\"args\":{\"argv\":%s},"
-	    "\"wait_ms\":20000}", argv_json);
-	return (request(path, body));
+	if (way->argv != NULL ? spawn_wait(way->argv) == -1 :
+	    (text = request(way)) == NULL)
+		errx(1, "%s failed", way->name);
+	spent = now_us() - begin;
+	if (!counts || way->n == MOST)
+		return;
+	if (way->has_steps)
+		keep_steps(way, text);
+	way->us[way->n++] = spent;
 }
 
-static struct way {
-	const char	*name;
-	int		(*run)(void);
-	int		 off;
-	uint64_t	 us[MOST];
-} ways[] = {
-	{ "bare",	run_bare,	0, { 0 } },
-	{ "warm",	run_warm,	0, { 0 } },
-	{ "cold",	run_cold,	0, { 0 } },
-	{ "cold+ws",	run_cold_ws,	0, { 0 } },
-	{ "bwrap",	run_bwrap,	0, { 0 } }
-};
-#define NWAYS	(sizeof(ways) / sizeof(ways[0]))
+/* ---- the ways ---- */
+
+static struct way *
+add(const char *name)
+{
+	if (nways == WAYS)
+		errx(1, "at most %d ways", WAYS);
+	ways[nways].name = name;
+	ways[nways].every = 1;
+	return (&ways[nways++]);
+}
+
+static void
+add_call(const char *name, const char *session, const char *body)
+{
+	struct way *way = add(name);
+	char path[256];
+
+	if (session == NULL)
+		snprintf(path, sizeof(path), "/v1/calls");
+	else
+		snprintf(path, sizeof(path), "/v1/sessions/%s/calls", session);
+	way->message = message("POST", path, body);
+	way->has_steps = 1;
+}
+
+static void
+add_own(char **program, const char *session, const char *workspace,
+    const char *uid, const char *gid, const char *file)
+{
+	static char argv[8192], body[20000];
+	size_t used;
+	int i;
+
+	used = (size_t)snprintf(argv, sizeof(argv), "{\"tool\":\"exec\","
+	    "\"wait_ms\":20000,\"args\":{\"argv\":[");
+	for (i = 0; program[i] != NULL && used < sizeof(argv); i++)
+		used += (size_t)snprintf(argv + used, sizeof(argv) - used,
+		    "%s\"%s\"", i > 0 ? "," : "", program[i]);
+	add("bare")->argv = program;
+	snprintf(body, sizeof(body), "%s]}}", argv);
+	add_call("warm", session, body);
+	/* A program in the workspace is out of reach of a plain cold call. */
+	if (strncmp(program[0], "/usr/", 5) == 0 ||
+	    strncmp(program[0], "/bin/", 5) == 0)
+		add_call("cold", NULL, body);
+	snprintf(body, sizeof(body), "%s]},\"workspace\":\"%s\",\"owner\":"
+	    "{\"uid\":%s,\"gid\":%s}}", argv, workspace, uid, gid);
+	add_call("cold+ws", NULL, body);
+	if (file != NULL) {
+		add("ping")->message = message("GET", "/v1/whoami", "");
+		snprintf(body, sizeof(body), "{\"tool\":\"read\",\"wait_ms\":"
+		    "20000,\"args\":{\"path\":\"%s\"}}", file);
+		add_call("read", session, body);
+	}
+}
+
+static void
+add_peers(const char *path)
+{
+	char *line = NULL, *rest, *word, **argv;
+	size_t size = 0, n;
+	struct way *way;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		err(1, "%s", path);
+	while (getline(&line, &size, f) > 0) {
+		rest = strdup(line);
+		rest[strcspn(rest, "\n")] = '\0';
+		way = add(strsep(&rest, "\037"));
+		if ((word = strsep(&rest, "\037")) == NULL ||
+		    (way->every = strtol(word, NULL, 10)) < 1)
+			errx(1, "%s: %s", path, line);
+		argv = calloc(WORDS + 1, sizeof(*argv));
+		for (n = 0; n < WORDS && rest != NULL; n++)
+			argv[n] = strsep(&rest, "\037");
+		if (n == 0 || rest != NULL)
+			errx(1, "%s: no command, or too long", path);
+		way->argv = argv;
+	}
+	free(line);
+	fclose(f);
+}
+
+/* ---- what comes out ---- */
 
 static int
 compare(const void *a, const void *b)
@@ -176,69 +285,142 @@ compare(const void *a, const void *b)
 	return (x < y ? -1 : x > y);
 }
 
+static void
+print(struct way *way, double bare, int json)
+{
+	uint64_t *us = way->us;
+	size_t i, n = way->n;
+
+	if (!json) {
+		printf("%-12s p10 %7llu us  median %7llu us  p99 %7llu us  "
+		    "%7.2f x bare\n", way->name,
+		    (unsigned long long)us[n / 10],
+		    (unsigned long long)us[n / 2],
+		    (unsigned long long)us[n * 99 / 100],
+		    (double)us[n / 2] / bare);
+		return;
+	}
+	printf("{\"way\": \"%s\", \"n\": %zu, \"p10\": %llu, \"median\": %llu, "
+	    "\"p99\": %llu", way->name, n, (unsigned long long)us[n / 10],
+	    (unsigned long long)us[n / 2],
+	    (unsigned long long)us[n * 99 / 100]);
+	for (i = 0; way->has_steps && i < NSTEPS; i++) {
+		qsort(way->step[i], n, sizeof(uint64_t), compare);
+		printf(", \"%s\": %llu", steps[i],
+		    (unsigned long long)way->step[i][n / 2]);
+	}
+	printf("}\n");
+}
+
+/* ---- how many at once ---- */
+
+static uint64_t
+runs(struct way *way, uint64_t until)
+{
+	uint64_t n = 0;
+
+	do {
+		turn(way, 0);
+		n++;
+	} while (now_us() < until);
+	return (n);
+}
+
+/* Runs a second, of as many workers as there are sessions. */
+static double
+throughput(size_t w, size_t workers, char **sessions, char **program,
+    const char *file, double seconds)
+{
+	uint64_t begin, n, all = 0;
+	size_t i;
+	int pipes[2];
+
+	if (pipe(pipes) == -1)
+		err(1, NULL);
+	fflush(stdout);
+	begin = now_us();
+	for (i = 0; i < workers; i++) {
+		if (fork() != 0)
+			continue;
+		if (ways[w].message != NULL) {
+			connect_api();
+			if (strcmp(ways[w].name, "warm") == 0) {
+				nways = 0;
+				add_own(program, sessions[i], "", "0", "0",
+				    file);
+			}
+		}
+		n = runs(&ways[w], begin + (uint64_t)(seconds * 1e6));
+		_exit(write(pipes[1], &n, sizeof(n)) != sizeof(n));
+	}
+	close(pipes[1]);
+	for (i = 0; i < workers; i++) {
+		if (read(pipes[0], &n, sizeof(n)) != sizeof(n))
+			errx(1, "%s failed", ways[w].name);
+		all += n;
+	}
+	close(pipes[0]);
+	begin = now_us() - begin;
+	while (wait(NULL) > 0)
+		;
+	return ((double)all * 1e6 / (double)begin);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	uint64_t begin, bare = 0;
-	size_t w, used = 0;
-	long rounds, pause, i;
+	const char *workspace = NULL, *owner = NULL, *peers = NULL;
+	const char *file = NULL;
+	char *sessions[16], *uid, *gid;
+	size_t w, nsessions = 0;
+	long rounds = 300, i;
+	double seconds = 0;
+	useconds_t pause = 0;
+	int ch, json = 0;
 
-	if (argc < 9)
-		errx(1, "usage: see the head of launch.c");
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", argv[1]);
-	session = argv[2];
-	workspace = argv[3];
-	uid = argv[4];
-	gid = argv[5];
-	rounds = strtol(argv[6], NULL, 10);
-	pause = strtol(argv[7], NULL, 10);
-	program = argv + 8;
-	if (rounds < 1 || rounds > MOST)
-		errx(1, "1 to %d rounds", MOST);
-	used = (size_t)snprintf(argv_json, sizeof(argv_json), "[");
-	for (i = 0; program[i] != NULL && used < sizeof(argv_json); i++)
-		used += (size_t)snprintf(argv_json + used,
-		    sizeof(argv_json) - used, "%s\"%s\"", i > 0 ? "," : "",
-		    program[i]);
-	snprintf(argv_json + used, sizeof(argv_json) - used, "]");
-	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (connect(sock, (struct sockaddr *)&sun, sizeof(sun)) == -1)
-		err(1, "%s", argv[1]);
-	/* A program in the workspace is out of reach of a plain cold call. */
-	if (strncmp(program[0], "/usr/", 5) != 0 &&
-	    strncmp(program[0], "/bin/", 5) != 0)
-		ways[2].off = 1;
-	if (access("/usr/bin/bwrap", X_OK) == -1)
-		ways[4].off = 1;
-	for (i = -3; i < rounds; i++)
-		for (w = 0; w < NWAYS; w++) {
-			if (ways[w].off)
+	while ((ch = getopt(argc, argv, "+f:jn:o:p:r:S:s:t:w:")) != -1)
+		switch (ch) {
+		case 'f':	peers = optarg; break;
+		case 'j':	json = 1; break;
+		case 'n':	rounds = strtol(optarg, NULL, 10); break;
+		case 'o':	owner = optarg; break;
+		case 'p':	pause = (useconds_t)strtoul(optarg, NULL, 10);
+				break;
+		case 'r':	file = optarg; break;
+		case 'S':	if (nsessions < 16)
+					sessions[nsessions++] = optarg;
+				break;
+		case 's':	socket_path = optarg; break;
+		case 't':	seconds = strtod(optarg, NULL); break;
+		case 'w':	workspace = optarg; break;
+		default:	errx(1, "usage: see the head of launch.c");
+		}
+	if (optind == argc || nsessions == 0 || socket_path == NULL ||
+	    workspace == NULL || owner == NULL || rounds < 1 || rounds > MOST)
+		errx(1, "usage: see the head of launch.c; at most %d rounds",
+		    MOST);
+	gid = strdup(owner);
+	uid = strsep(&gid, ":");
+	connect_api();
+	add_own(argv + optind, sessions[0], workspace, uid,
+	    gid == NULL ? uid : gid, file);
+	if (peers != NULL)
+		add_peers(peers);
+	for (w = 0; seconds > 0 && w < nways; w++)
+		printf("{\"way\": \"%s\", \"workers\": %zu, \"per_second\": "
+		    "%.1f}\n", ways[w].name, nsessions, throughput(w,
+		    nsessions, sessions, argv + optind, file, seconds));
+	for (i = -WARMING; seconds == 0 && i < rounds; i++)
+		for (w = 0; w < nways; w++) {
+			if (i >= 0 && i % ways[w].every != 0)
 				continue;
 			if (pause > 0)
-				usleep((useconds_t)pause);
-			begin = now_us();
-			if (ways[w].run() == -1)
-				errx(1, "%s failed", ways[w].name);
-			if (i >= 0)
-				ways[w].us[i] = now_us() - begin;
+				usleep(pause);
+			turn(&ways[w], i >= 0);
 		}
-	for (w = 0; w < NWAYS; w++) {
-		if (ways[w].off)
-			continue;
-		qsort(ways[w].us, (size_t)rounds, sizeof(uint64_t), compare);
-		if (w == 0)
-			bare = ways[w].us[rounds / 2];
-		printf("%-8s  p10 %7llu us  median %7llu us  p99 %7llu us  "
-		    "%6.2f x bare\n", ways[w].name,
-		    (unsigned long long)ways[w].us[rounds / 10],
-		    (unsigned long long)ways[w].us[rounds / 2],
-		    (unsigned long long)ways[w].us[rounds * 99 / 100],
-		    (double)ways[w].us[rounds / 2] / (double)bare);
-	}
-	if (!ways[4].off)
-		printf("bwrap / %s  %.2f\n", ways[2].off ? "cold+ws" : "cold",
-		    (double)ways[4].us[rounds / 2] /
-		    (double)ways[ways[2].off ? 3 : 2].us[rounds / 2]);
+	for (w = 0; w < nways; w++)
+		qsort(ways[w].us, ways[w].n, sizeof(uint64_t), compare);
+	for (w = 0; seconds == 0 && w < nways; w++)
+		print(&ways[w], (double)ways[0].us[ways[0].n / 2], json);
 	return (0);
 }
