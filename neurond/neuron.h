@@ -18,6 +18,7 @@ struct call;
 struct channel;
 struct event;
 struct imsg;
+struct place;
 
 enum neuron_state {
 	NEURON_WAITING,		/* for a slot, or a helper */
@@ -36,6 +37,8 @@ struct neuron {
 	struct owner	 owner;
 	char		*workspace;	/* "" without one */
 	int		 tree;
+	struct place	*place;		/* its workspace's, NULL without one */
+	int		 placed;	/* protected names are there */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -85,6 +88,12 @@ void	neurons_helper_down(enum helper_which);
 int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
+
+/* The maker's answer for a neuron's placeholders: errno or WALK_REFUSED. */
+void	neuron_placed(uint32_t slot, uint32_t generation, uint32_t error,
+	    const char *why);
+/* Those that wait for this place may ask for theirs now. */
+void	neurons_place(const struct place *);
 
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);

@@ -28,6 +28,7 @@
 #include "filter.h"
 #include "inside.h"
 #include "landlock.h"
+#include "protect.h"
 #include "without.h"
 
 /* A new root is put together here, in the clone's own copy of the mounts. */
@@ -270,6 +271,24 @@ step_workspace(struct builder *b)
 	    SAFE_FLAGS | IN_IDMAP));
 }
 
+/* The way there is in the new root, which nobody else has yet. */
+static int
+step_protect(struct builder *b)
+{
+	int ws, r;
+
+	if (b->req->tree == -1 || WITHOUT(protected_names))
+		return (0);
+	ws = open(at(b, b->req->workspace), O_PATH | O_DIRECTORY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	if (ws == -1)
+		return (-1);
+	r = protect_names(ws, b->req->workspace, b->req->kuid,
+	    &b->native->plan);
+	close(ws);
+	return (r);
+}
+
 static int
 step_read_only(struct builder *b)
 {
@@ -423,7 +442,8 @@ step_no_new_privs(struct builder *b)
 static int
 step_assert_mounts(struct builder *b)
 {
-	static char text[32768];
+	/* Each line of a workspace may hold its path twice, escaped. */
+	static char text[2 * 1024 * 1024];
 	const char *why;
 	size_t have = 0;
 	ssize_t n;
@@ -507,6 +527,7 @@ static int (*const steps[STEP_COUNT])(struct builder *) = {
 	[STEP_MOUNTS] = step_mounts,
 	[STEP_TERMINALS] = step_terminals,
 	[STEP_WORKSPACE] = step_workspace,
+	[STEP_PROTECT] = step_protect,
 	[STEP_READ_ONLY] = step_read_only,
 	[STEP_MASKS] = step_masks,
 	[STEP_PIVOT] = step_pivot,
