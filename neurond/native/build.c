@@ -168,8 +168,9 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 
 	snprintf(options, sizeof(options),
 	    "size=%llu,nr_inodes=%llu,uid=%u,gid=%u,mode=%04o",
-	    (unsigned long long)size, (unsigned long long)b->req->inodes,
-	    id, id, mode);
+	    WITHOUT(tmpfs_bounds) ? 0ULL : (unsigned long long)size,
+	    WITHOUT(tmpfs_bounds) ? 0ULL :
+	    (unsigned long long)b->req->inodes, id, id, mode);
 	if (mount("tmpfs", at(b, path), "tmpfs", SAFE, options) == -1)
 		return (-1);
 	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
