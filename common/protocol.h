@@ -342,10 +342,10 @@ ROW(EGRESS_LOG,	CH_EGRESS, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   a TOOL has named: egressd carries it out, not a neuron */		\
 ROW(TOOL_EGRESS, CH_JUDGE, DIR_UP, 1, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
 /* ---- neurond and maker, for protected names -------------------------- */ \
-/* PLACE u32 slot, u32 generation: placeholders for names that a workspace	\
- *   lacks; record, the workspace (O_PATH) */				\
+/* PLACE u32 number of the record, u32 ticket: placeholders for names that	\
+ *   a workspace lacks; record, the workspace (O_PATH) */		\
 ROW(PLACE,	CH_MAKER, DIR_DOWN, 8, 0, 2, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
-/* PLACED u32 slot, u32 generation, u32 error (errno, 0 for none), S why */ \
+/* PLACED u32 number, u32 ticket, u32 error (errno, 0 for none), S why */ \
 ROW(PLACED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* CLEAR u32 number of the record: they go; record[, the workspace] */	\
 ROW(CLEAR,	CH_MAKER, DIR_DOWN, 4, 0, 1, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \

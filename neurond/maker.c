@@ -144,19 +144,19 @@ on_walk(void *arg, struct imsg *m)
 static int
 on_place(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation;
+	uint32_t number, ticket;
 	int record, dir;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
+	number = imsg_get_u32(m);
+	ticket = imsg_get_u32(m);
 	if (imsg_end(m) == -1)
 		return (-1);
 	record = imsg_claim_fd(m, 0);
 	dir = imsg_claim_fd(m, 1);
 	FAULT("maker.place-asked");
-	if (worker_start(MSG_PLACED, slot, generation) == 0)
-		maker_place(slot, generation, record, dir);
+	if (worker_start(MSG_PLACED, number, ticket) == 0)
+		maker_place(number, ticket, record, dir);
 	close(record);
 	close(dir);
 	return (0);

@@ -46,7 +46,7 @@ int	walk_become(const struct walk *);
 int	walk_open(const char *path);
 
 /* Makes the placeholders that dir lacks, as the record says whose it is. */
-_Noreturn void	maker_place(uint32_t slot, uint32_t generation, int record,
+_Noreturn void	maker_place(uint32_t number, uint32_t ticket, int record,
 		    int dir);
 /* Removes those of a record; dir is -1 where it must be walked to. */
 _Noreturn void	maker_clear(uint32_t number, int record, int dir);

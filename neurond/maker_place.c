@@ -26,7 +26,7 @@ owner_of(const struct place_header *h, struct walk *w)
 }
 
 _Noreturn void
-maker_place(uint32_t slot, uint32_t generation, int record, int dir)
+maker_place(uint32_t number, uint32_t ticket, int record, int dir)
 {
 	static struct place_header h;
 	static struct walk w;
@@ -45,7 +45,7 @@ maker_place(uint32_t slot, uint32_t generation, int record, int dir)
 			error = 0;
 		}
 	}
-	maker_answer(maker_reply(MSG_PLACED, slot, generation, error, why));
+	maker_answer(maker_reply(MSG_PLACED, number, ticket, error, why));
 }
 
 int

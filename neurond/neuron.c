@@ -507,12 +507,15 @@ walked(struct neuron *n, int dir, int user_ns)
 }
 
 void
-neuron_placed(uint32_t slot, uint32_t generation, uint32_t error,
+neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
     const char *why)
 {
-	struct neuron *n = find_slot(slot, generation);
+	struct neuron *n;
 
-	if (n == NULL || n->state != NEURON_WALKING || n->place == NULL)
+	TAILQ_FOREACH(n, &neurons, entry)
+		if (n->place == p && n->ticket == ticket)
+			break;
+	if (n == NULL || n->state != NEURON_WALKING)
 		return;		/* dropped meanwhile */
 	if (error == WALK_REFUSED)
 		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,

@@ -38,6 +38,7 @@ struct neuron {
 	char		*workspace;	/* "" without one */
 	int		 tree;
 	struct place	*place;		/* its workspace's, NULL without one */
+	uint32_t	 ticket;	/* of what it asked for its place */
 	int		 placed;	/* protected names are there */
 	uint64_t	 device;
 	uint64_t	 inode;
@@ -89,8 +90,9 @@ int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
 
-/* The maker's answer for a neuron's placeholders: errno or WALK_REFUSED. */
-void	neuron_placed(uint32_t slot, uint32_t generation, uint32_t error,
+/* The maker's answer for who asked it with that ticket: errno or
+ * WALK_REFUSED. */
+void	neuron_placed(const struct place *, uint32_t ticket, uint32_t error,
 	    const char *why);
 /* Those that wait for this place may ask for theirs now. */
 void	neurons_place(const struct place *);

@@ -35,13 +35,14 @@ struct place {
 	int		 record;
 	int		 dir;		/* -1: of a neurond before us */
 	unsigned	 refs;
-	int		 clearing;	/* a worker is at it */
+	unsigned	 placing;	/* workers that make */
+	int		 clearing;	/* one that removes: never both */
 	char		 name[64];	/* of the record's file */
 };
 
 static TAILQ_HEAD(, place) places = TAILQ_HEAD_INITIALIZER(places);
 static int directory = -1;
-static uint32_t last;
+static uint32_t last, tickets;
 
 static struct place *
 place_new(const char *name, int record, uint64_t device, uint64_t inode)
@@ -189,12 +190,15 @@ place_ask(struct neuron *n)
 
 	if (p->clearing)
 		return;		/* once that is done */
+	n->ticket = ++tickets;
 	m = imsg_new(MSG_PLACE);
-	imsg_put_u32(m, n->slot->n);
-	imsg_put_u32(m, n->slot->generation);
+	imsg_put_u32(m, p->number);
+	imsg_put_u32(m, n->ticket);
 	imsg_put_fd(m, dup(p->record));
 	imsg_put_fd(m, dup(p->dir));
-	if (helper_send(HELPER_MAKER, m) == -1)
+	if (helper_send(HELPER_MAKER, m) == 0)
+		p->placing++;
+	else
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 }
 
@@ -216,7 +220,7 @@ places_poke(void)
 	struct place *p;
 
 	TAILQ_FOREACH(p, &places, entry)
-		if (p->refs == 0 && !p->clearing &&
+		if (p->refs == 0 && p->placing == 0 && !p->clearing &&
 		    helper_is_up(HELPER_MAKER))
 			clear(p);
 }
@@ -233,26 +237,44 @@ places_maker_down(void)
 {
 	struct place *p;
 
-	TAILQ_FOREACH(p, &places, entry)
+	TAILQ_FOREACH(p, &places, entry) {
 		p->clearing = 0;
+		p->placing = 0;
+	}
 }
 
 /* ---- what the maker says ---- */
 
+static struct place *
+find(uint32_t number)
+{
+	struct place *p;
+
+	TAILQ_FOREACH(p, &places, entry)
+		if (p->number == number)
+			return (p);
+	return (NULL);
+}
+
 int
 place_on_placed(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, error;
+	uint32_t number, ticket, error;
+	struct place *p;
 	char why[256];
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
+	number = imsg_get_u32(m);
+	ticket = imsg_get_u32(m);
 	error = imsg_get_u32(m);
 	imsg_get_str(m, why, sizeof(why));
 	if (imsg_end(m) == -1)
 		return (-1);
-	neuron_placed(slot, generation, error, why);
+	if ((p = find(number)) == NULL || p->placing == 0)
+		return (0);
+	p->placing--;
+	neuron_placed(p, ticket, error, why);
+	places_poke();
 	return (0);
 }
 
@@ -270,10 +292,7 @@ place_on_cleared(void *arg, struct imsg *m)
 	imsg_get_str(m, why, sizeof(why));
 	if (imsg_end(m) == -1)
 		return (-1);
-	TAILQ_FOREACH(p, &places, entry)
-		if (p->number == number)
-			break;
-	if (p == NULL || !p->clearing)
+	if ((p = find(number)) == NULL || !p->clearing)
 		return (0);
 	p->clearing = 0;
 	if (p->refs > 0) {

@@ -12,7 +12,7 @@
 #include "sys.h"
 #include "without.h"
 
-#define ENTRIES_MAX	512	/* of a record: each is written twice */
+#define ENTRIES_MAX	4096	/* of a record: each is written twice */
 
 static int
 open_name(int dir, const char *path, uint64_t flags)
