@@ -87,14 +87,20 @@ class Base(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.i = Instance()
+        # what a workspace whose .git is broken lies in is nobody's to change
+        cls.ceiling = os.environ.get("GIT_CEILING_DIRECTORIES")
 
     @classmethod
     def tearDownClass(cls):
+        os.environ.pop("GIT_CEILING_DIRECTORIES", None)
+        if cls.ceiling is not None:
+            os.environ["GIT_CEILING_DIRECTORIES"] = cls.ceiling
         cls.i.stop()
 
     def workspace(self, git=True):
         w = Workspace()
         self.addCleanup(w.close)
+        os.environ["GIT_CEILING_DIRECTORIES"] = w.top
         if git:
             subprocess.run(GIT + ["init", "-q", w.path], check=True)
             w.write("f", "one\n")
