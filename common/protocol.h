@@ -347,7 +347,17 @@ ROW(TOOL_EGRESS, CH_JUDGE, DIR_UP, 1, 1, 0, 0, FDS(FD_NONE), ST_NEW)	\
 ROW(LISTEN,	CH_MAKER, DIR_DOWN, 9, 0, 1, 1, FDS(FD_NS), ST_ANY)	\
 /* LISTENING u32 slot, u32 generation, u32 error (errno, 0 for none),	\
  *   S step; the sockets, in the order of the bits asked for */		\
-ROW(LISTENING,	CH_MAKER, DIR_UP, 12, 1, 0, 4, FDS(FD_INET), ST_ANY)
+ROW(LISTENING,	CH_MAKER, DIR_UP, 12, 1, 0, 4, FDS(FD_INET), ST_ANY) \
+/* ---- neurond and maker, for protected names -------------------------- */ \
+/* PLACE u32 number of the record, u32 ticket: placeholders for names that	\
+ *   a workspace lacks; record, the workspace (O_PATH) */		\
+ROW(PLACE,	CH_MAKER, DIR_DOWN, 8, 0, 2, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
+/* PLACED u32 number, u32 ticket, u32 error (errno, 0 for none), S why */ \
+ROW(PLACED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* CLEAR u32 number of the record: they go; record[, the workspace] */	\
+ROW(CLEAR,	CH_MAKER, DIR_DOWN, 4, 0, 1, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
+/* CLEARED u32 number, u32 0, u32 error (errno, 0 for none), S "" */	\
+ROW(CLEARED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)
 
 #include "protocol_neuron.h"
 

@@ -20,6 +20,7 @@
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
+#include "place.h"
 #include "proc.h"
 #include "program.h"
 #include "slot.h"
@@ -49,7 +50,9 @@ static const struct channel_handler maker_handlers[] = {
 	{ MSG_HELPER_UP,	on_helper_up },
 	{ MSG_NS_MADE,		slot_on_ns_made },
 	{ MSG_LISTENING,	neuron_on_listening },
-	{ MSG_WALKED,		neuron_on_walked }
+	{ MSG_WALKED,		neuron_on_walked },
+	{ MSG_PLACED,		place_on_placed },
+	{ MSG_CLEARED,		place_on_cleared }
 };
 
 static const struct channel_handler spawner_handlers[] = {
@@ -213,8 +216,10 @@ down(struct helper *h)
 	log_alarm(LOG_PROCESS_DIED, fields, "%s is gone and is started again",
 	    h->name);
 	report(h);
-	if (h == &helpers[HELPER_MAKER])
+	if (h == &helpers[HELPER_MAKER]) {
 		slots_maker_down();
+		places_maker_down();
+	}
 	neurons_helper_down(h == &helpers[HELPER_MAKER] ? HELPER_MAKER :
 	    HELPER_SPAWNER);
 }
@@ -273,6 +278,7 @@ on_helper_up(void *arg, struct imsg *m)
 	h->status = PROC_ST_UP;
 	report(h);
 	slots_poke();
+	places_poke();
 	neurons_poke();
 	proc_check_ready();
 	return (0);

@@ -17,6 +17,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/listeners.c neurond/listeners.h \
 	neurond/neuron.c neurond/neuron.h \
 	neurond/neuron_init.c neurond/neuron_init.h \
+	neurond/place.c neurond/place.h \
 	neurond/program.c neurond/program.h \
 	neurond/settings.c neurond/settings.h \
 	neurond/slot.c neurond/slot.h \
@@ -38,8 +39,10 @@ neurond_libnative_a_SOURCES = \
 	neurond/native/inside.c neurond/native/inside.h \
 	neurond/native/landlock.c neurond/native/landlock.h \
 	neurond/native/plan.c neurond/native/plan.h \
+	neurond/native/protect.c neurond/native/protect.h \
 	neurond/native/template.c neurond/native/template.h \
 	neurond/program.c neurond/program.h \
+	neurond/protected.c neurond/protected.h \
 	neurond/steps.h neurond/sys.h
 
 neurond_libmaker_a_SOURCES = \
@@ -47,13 +50,16 @@ neurond_libmaker_a_SOURCES = \
 	neurond/maker_answer.c \
 	neurond/maker_listen.c \
 	neurond/maker_ns.c \
-	neurond/maker_walk.c
+	neurond/maker_place.c \
+	neurond/maker_walk.c \
+	neurond/placeholder.c neurond/placeholder.h
 
 myelinlib_PROGRAMS += neurond/neurond neurond/maker neurond/spawner
 
 neurond_neurond_SOURCES = neurond/neurond.c
 neurond_neurond_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) $(LIBCAP_CFLAGS)
-neurond_neurond_LDADD = neurond/libneurond.a $(COMMON_LIBS)
+neurond_neurond_LDADD = neurond/libneurond.a neurond/libmaker.a \
+	neurond/libnative.a $(COMMON_LIBS)
 neurond_neurond_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
 neurond_maker_SOURCES = neurond/maker.c
@@ -118,12 +124,13 @@ noinst_PROGRAMS += tests/fuzz/fuzz_neurond tests/fuzz/fuzz_neuron
 tests_fuzz_fuzz_neuron_SOURCES = tests/fuzz/fuzz_neuron.c
 tests_fuzz_fuzz_neuron_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	-I$(top_srcdir)/neurond
-tests_fuzz_fuzz_neuron_LDADD = neurond/libneurond.a $(COMMON_LIBS)
+tests_fuzz_fuzz_neuron_LDADD = neurond/libneurond.a neurond/libmaker.a \
+	neurond/libnative.a $(COMMON_LIBS)
 tests_fuzz_fuzz_neuron_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_neurond_SOURCES = tests/fuzz/fuzz_neurond.c
 tests_fuzz_fuzz_neurond_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond
-tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libnative.a \
-	$(COMMON_LIBS)
+tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libmaker.a \
+	neurond/libnative.a $(COMMON_LIBS)
 tests_fuzz_fuzz_neurond_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus/neurond tests/fuzz/corpus/neuron

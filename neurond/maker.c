@@ -164,6 +164,48 @@ on_walk(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_place(void *arg, struct imsg *m)
+{
+	uint32_t number, ticket;
+	int record, dir;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	ticket = imsg_get_u32(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	record = imsg_claim_fd(m, 0);
+	dir = imsg_claim_fd(m, 1);
+	FAULT("maker.place-asked");
+	if (worker_start(MSG_PLACED, number, ticket) == 0)
+		maker_place(number, ticket, record, dir);
+	close(record);
+	close(dir);
+	return (0);
+}
+
+static int
+on_clear(void *arg, struct imsg *m)
+{
+	uint32_t number;
+	int record, dir;
+
+	(void)arg;
+	number = imsg_get_u32(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	record = imsg_claim_fd(m, 0);
+	dir = imsg_claim_fd(m, 1);
+	FAULT("maker.clear-asked");
+	if (worker_start(MSG_CLEARED, number, 0) == 0)
+		maker_clear(number, record, dir);
+	close(record);
+	if (dir != -1)
+		close(dir);
+	return (0);
+}
+
 /* ---- the loop ---- */
 
 static void
@@ -203,7 +245,8 @@ expire(void)
 			workers[i].answered = 1;
 			refuse(workers[i].reply, workers[i].slot,
 			    workers[i].generation,
-			    workers[i].reply == MSG_WALKED ? WALK_REFUSED :
+			    workers[i].reply == MSG_WALKED ||
+			    workers[i].reply == MSG_PLACED ? WALK_REFUSED :
 			    ETIMEDOUT, "did not answer within 2 s");
 		} else if (least == -1 || left < least)
 			least = left;
@@ -214,7 +257,9 @@ expire(void)
 static const struct channel_handler handlers[] = {
 	{ MSG_NS_MAKE,	on_ns_make },
 	{ MSG_LISTEN,	on_listen },
-	{ MSG_WALK,	on_walk }
+	{ MSG_WALK,	on_walk },
+	{ MSG_PLACE,	on_place },
+	{ MSG_CLEAR,	on_clear }
 };
 
 static const struct channel_ops ops = {

@@ -1,6 +1,6 @@
 /*
- * The maker's three kinds of work.  Each runs in a process of its own and ends
- * it with an answer.
+ * The maker's kinds of work.  Each runs in a process of its own and ends it
+ * with an answer.
  */
 #ifndef MYELIN_NEUROND_MAKER_H
 #define MYELIN_NEUROND_MAKER_H
@@ -43,6 +43,20 @@ _Noreturn void	maker_listen(uint32_t slot, uint32_t generation,
 /* The directory, reached with exactly the owner's ids, and a user namespace
  * that maps owner to neuron for its mount. */
 _Noreturn void	maker_walk(const struct walk *);
+
+/* The ids of w for good; and the directory that its path leads to: an fd or
+ * -1 with errno. */
+int	walk_become(const struct walk *);
+int	walk_open(const char *path);
+
+/* Makes the placeholders that dir lacks, as the record says whose it is. */
+_Noreturn void	maker_place(uint32_t number, uint32_t ticket, int record,
+		    int dir);
+/* Removes those of a record; dir is -1 where it must be walked to. */
+_Noreturn void	maker_clear(uint32_t number, int record, int dir);
+/* The same in a process that then ends: 0, or -1 with errno.  It keeps the
+ * owner's ids. */
+int	place_clear(int record, int dir);
 
 /* The channel to neurond, which workers share. */
 void	maker_channel(struct channel *);

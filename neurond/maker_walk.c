@@ -71,8 +71,8 @@ idmap_ns(const struct walk *w, const char **step)
 	return (userns_make(uids, gids, NULL, step));
 }
 
-static int
-become(const struct walk *w)
+int
+walk_become(const struct walk *w)
 {
 	if (setgroups(w->ngroups, w->groups) == -1 ||
 	    setresgid(w->gid, w->gid, w->gid) == -1 ||
@@ -124,8 +124,8 @@ mount_prefix(const char *path)
 }
 
 /* path is absolute and clean, neurond has seen to that. */
-static int
-walk(const char *path)
+int
+walk_open(const char *path)
 {
 	char prefix[PATH_BYTES_MAX];
 	int root, at, fd;
@@ -202,11 +202,11 @@ maker_walk(const struct walk *w)
 	struct imsg *m;
 	int ns, fd;
 
-	if ((ns = idmap_ns(w, &step)) == -1 || become(w) == -1)
+	if ((ns = idmap_ns(w, &step)) == -1 || walk_become(w) == -1)
 		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,
 		    errno, step));
 	FAULT("worker.owner");
-	fd = walk(w->path);
+	fd = walk_open(w->path);
 	why = fd == -1 ? walk_words(errno) : unfit(fd, w);
 	if (why != NULL)
 		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,

@@ -20,6 +20,7 @@
 #include "maker.h"
 #include "neuron.h"
 #include "neuron_init.h"
+#include "place.h"
 #include "proc.h"
 #include "settings.h"
 #include "sys.h"
@@ -135,6 +136,8 @@ neuron_free(struct neuron *n)
 	if (n->tree != -1)
 		close(n->tree);
 	listeners_close(&n->listeners);
+	if (n->place != NULL)
+		place_release(n->place);
 	if (n->slot != NULL)
 		slot_free(n->slot);
 	event_free(n->timer);
@@ -432,22 +435,26 @@ start_build(struct neuron *n)
 static void
 try_build(struct neuron *n)
 {
+	int placed;
+
 	if (n->state != NEURON_WAITING || !helper_is_up(HELPER_SPAWNER))
 		return;
 	if (n->slot == NULL && (n->slot = slot_take()) == NULL) {
 		slots_poke();
 		return;
 	}
-	if ((n->workspace[0] == '\0' || n->tree != -1) &&
-	    (n->listeners.which == 0 || n->listeners.n > 0)) {
+	placed = n->workspace[0] == '\0' || n->placed;
+	if (placed && (n->listeners.which == 0 || n->listeners.n > 0)) {
 		start_build(n);
 		return;
 	}
 	if (!helper_is_up(HELPER_MAKER))
 		return;
 	set_state(n, NEURON_WALKING);
-	if ((n->workspace[0] != '\0' && n->tree == -1 ? send_walk(n) :
-	    listeners_ask(n->slot, n->listeners.which)) == -1)
+	if (!placed && n->place != NULL)
+		place_ask(n);
+	else if ((placed ? listeners_ask(n->slot, n->listeners.which) :
+	    send_walk(n)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 	FAULT("neuron.walk-sent");
 }
@@ -493,9 +500,9 @@ walked(struct neuron *n, int dir, int user_ns)
 		why = "does not belong to its owner";
 	else
 		n->tree = workspace_clone(dir, user_ns, &why);
-	close(dir);
 	close(user_ns);
 	if (n->tree == -1) {
+		close(dir);
 		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
 		    why);
 		return;
@@ -503,8 +510,48 @@ walked(struct neuron *n, int dir, int user_ns)
 	FAULT("neuron.walked");
 	n->device = st.st_dev;
 	n->inode = st.st_ino;
+	if (place_hold(n, dir) == -1)
+		neuron_end(n, GONE_FAILED, "a record of placeholders: %s",
+		    strerrordesc_np(errno));
+	else
+		place_ask(n);
+}
+
+void
+neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
+    const char *why)
+{
+	struct neuron *n;
+
+	TAILQ_FOREACH(n, &neurons, entry)
+		if (n->place == p && n->ticket == ticket)
+			break;
+	if (n == NULL || n->state != NEURON_WALKING)
+		return;		/* dropped meanwhile */
+	if (error == WALK_REFUSED)
+		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
+		    why);
+	else if (error != 0)
+		neuron_end(n, GONE_FAILED, "workspace: %s: %s", why,
+		    strerrordesc_np((int)error));
+	if (error != 0)
+		return;
+	FAULT("neuron.placed");
+	n->placed = 1;
 	set_state(n, NEURON_WAITING);
 	try_build(n);
+}
+
+void
+neurons_place(const struct place *p)
+{
+	struct neuron *n, *next;
+
+	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
+		next = TAILQ_NEXT(n, entry);
+		if (n->place == p && n->state == NEURON_WALKING && !n->placed)
+			place_ask(n);
+	}
 }
 
 int

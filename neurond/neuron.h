@@ -19,6 +19,7 @@ struct call;
 struct channel;
 struct event;
 struct imsg;
+struct place;
 
 enum neuron_state {
 	NEURON_WAITING,		/* for a slot, or a helper */
@@ -39,6 +40,9 @@ struct neuron {
 	char		*workspace;	/* "" without one */
 	int		 tree;
 	struct listeners listeners;
+	struct place	*place;		/* its workspace's, NULL without one */
+	uint32_t	 ticket;	/* of what it asked for its place */
+	int		 placed;	/* protected names are there */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -91,6 +95,13 @@ void	neurons_tell_listeners(void);
 int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
+
+/* The maker's answer for who asked it with that ticket: errno or
+ * WALK_REFUSED. */
+void	neuron_placed(const struct place *, uint32_t ticket, uint32_t error,
+	    const char *why);
+/* Those that wait for this place may ask for theirs now. */
+void	neurons_place(const struct place *);
 
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);

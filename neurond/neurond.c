@@ -15,11 +15,13 @@
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
+#include "place.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
 
 #define SWEEP_TIME	5000	/* ms for what a neurond before us left */
+#define STOP_TIME	2000	/* ms for cgroups, then for placeholders */
 #define BEFORE_TIME	10	/* s that policyd may count in the one before */
 
 static struct {
@@ -94,6 +96,7 @@ first_start(void)
 	self.child = evsignal_new(proc_base(), SIGCHLD, on_child, NULL);
 	if (self.child == NULL || event_add(self.child, NULL) == -1)
 		fatalx("SIGCHLD");
+	places_load(s->state);
 	slots_init(&self.base, settings_slots());
 	self.started = 1;
 }
@@ -139,7 +142,8 @@ role_stop(void)
 		return;
 	neurons_end_all("the service stops");
 	helpers_stop();
-	cg_close(&self.base, 2000);
+	cg_close(&self.base, STOP_TIME);
+	places_stop(STOP_TIME);
 }
 
 static const int caps[] = {

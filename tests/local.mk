@@ -1,7 +1,8 @@
 # Programs of the tests that belong to no one directory.
 
 EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
-	tests/without.tsv tests/static.supp contrib/try contrib/check \
+	tests/without.tsv tests/security/attempts.tsv tests/static.supp \
+	contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
 	tests/fuzz/corpus tests/mcp

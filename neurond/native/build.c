@@ -28,6 +28,7 @@
 #include "filter.h"
 #include "inside.h"
 #include "landlock.h"
+#include "protect.h"
 #include "without.h"
 
 /* A new root is put together here, in the clone's own copy of the mounts. */
@@ -167,8 +168,9 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 
 	snprintf(options, sizeof(options),
 	    "size=%llu,nr_inodes=%llu,uid=%u,gid=%u,mode=%04o",
-	    (unsigned long long)size, (unsigned long long)b->req->inodes,
-	    id, id, mode);
+	    WITHOUT(tmpfs_bounds) ? 0ULL : (unsigned long long)size,
+	    WITHOUT(tmpfs_bounds) ? 0ULL :
+	    (unsigned long long)b->req->inodes, id, id, mode);
 	if (mount("tmpfs", at(b, path), "tmpfs", SAFE, options) == -1)
 		return (-1);
 	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
@@ -268,6 +270,24 @@ step_workspace(struct builder *b)
 	b->layers |= LAYER_BIT(IDMAP);
 	return (plan_add(&b->native->plan, b->req->workspace, NULL,
 	    SAFE_FLAGS | IN_IDMAP));
+}
+
+/* The way there is in the new root, which nobody else has yet. */
+static int
+step_protect(struct builder *b)
+{
+	int ws, r;
+
+	if (b->req->tree == -1 || WITHOUT(protected_names))
+		return (0);
+	ws = open(at(b, b->req->workspace), O_PATH | O_DIRECTORY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	if (ws == -1)
+		return (-1);
+	r = protect_names(ws, b->req->workspace, b->req->kuid,
+	    &b->native->plan);
+	close(ws);
+	return (r);
 }
 
 static int
@@ -423,7 +443,8 @@ step_no_new_privs(struct builder *b)
 static int
 step_assert_mounts(struct builder *b)
 {
-	static char text[32768];
+	/* Each line of a workspace may hold its path twice, escaped. */
+	static char text[2 * 1024 * 1024];
 	const char *why;
 	size_t have = 0;
 	ssize_t n;
@@ -507,6 +528,7 @@ static int (*const steps[STEP_COUNT])(struct builder *) = {
 	[STEP_MOUNTS] = step_mounts,
 	[STEP_TERMINALS] = step_terminals,
 	[STEP_WORKSPACE] = step_workspace,
+	[STEP_PROTECT] = step_protect,
 	[STEP_READ_ONLY] = step_read_only,
 	[STEP_MASKS] = step_masks,
 	[STEP_PIVOT] = step_pivot,

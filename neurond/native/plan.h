@@ -8,7 +8,9 @@
 
 #include <stddef.h>
 
-#define PLAN_MAX	64
+#include "../protected.h"
+
+#define PLAN_MAX	(64 + PROTECTED_MOUNTS)
 
 struct plan_line {
 	const char	*path;		/* as seen inside; not copied */

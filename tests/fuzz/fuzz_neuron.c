@@ -22,6 +22,7 @@
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
+#include "place.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -180,6 +181,22 @@ make_leaf(void)
 	}
 }
 
+/* All workspaces are the leaf: there is one record at most. */
+static void
+places_remove(void)
+{
+	struct stat st;
+	char name[64];
+
+	if (fstat(leaf, &st) == 0) {
+		snprintf(name, sizeof(name), "neurons/placeholders-%llx-%llx",
+		    (unsigned long long)st.st_dev,
+		    (unsigned long long)st.st_ino);
+		unlinkat(leaf, name, 0);
+	}
+	unlinkat(leaf, "neurons", AT_REMOVEDIR);
+}
+
 static void
 remove_leaf(void)
 {
@@ -187,6 +204,7 @@ remove_leaf(void)
 	unlinkat(leaf, "cgroup.kill", 0);
 	unlinkat(leaf, "cgroup.procs", 0);
 	unlinkat(leaf, "cpu.stat", 0);
+	places_remove();
 	rmdir(leaf_path);
 }
 
@@ -199,6 +217,9 @@ make_all(void)
 	log_init("fuzz", open("/dev/null", O_WRONLY), 0);
 	make_leaf();
 	atexit(remove_leaf);
+	if (mkdirat(leaf, "neurons", 0700) == -1)
+		abort();
+	places_load(leaf_path);
 	if ((base = event_base_new()) == NULL || s == NULL ||
 	    (memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
@@ -227,7 +248,9 @@ make_all(void)
 
 static const struct channel_handler helper_handlers[] = {
 	{ MSG_BUILT,	neuron_on_built },
-	{ MSG_WALKED,	neuron_on_walked }
+	{ MSG_WALKED,	neuron_on_walked },
+	{ MSG_PLACED,	place_on_placed },
+	{ MSG_CLEARED,	place_on_cleared }
 };
 
 static const struct channel_ops helper_ops = {
@@ -350,6 +373,7 @@ finish(struct peers *p)
 		channel_free(p->channel[i]);
 		close(p->helper[i]);
 	}
+	places_maker_down();
 	close(p->policyd);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }

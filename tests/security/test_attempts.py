@@ -112,8 +112,7 @@ class Attempts(unittest.TestCase):
         self.attempt("procone")
 
     def test_016_write_to_proc(self):
-        # the control would change the host's kernel: test_inside reads that
-        # the files are not even there
+        # its control is test_attempts_calls': here all that there is
         self.attempt("procwrite", control=False)
 
     def test_017_leaks_of_proc(self):
@@ -237,6 +236,8 @@ class Attempts(unittest.TestCase):
                   % (victim.encode(), link.encode()))
         swapper = subprocess.Popen(["python3", "-c", script])
         seen = {"real": 0, "refused": 0}
+        # the control: who just opens it is led to the secret
+        wait_for(lambda: "marker" in os.listdir(victim), 20, 0)
         try:
             for _ in range(60):
                 status, r = self.i.request("POST", "/v1/calls", {

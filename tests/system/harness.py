@@ -376,6 +376,23 @@ class Workspace:
             f.write(text)
         os.lchown(path, self.uid, self.gid)
 
+    # what stands there while a neuron has it (neurond/protected.c)
+    PLACEHOLDERS = {".mcp.json", ".envrc", ".claude", ".codex", ".cursor",
+                    ".gemini", ".vscode", ".gitmodules"}
+
+    def names(self):
+        """What is in it, but for placeholders."""
+        return set(os.listdir(self.path)) - self.PLACEHOLDERS
+
+    def empty(self):
+        """Removes all but placeholders, which go by themselves."""
+        for name in self.names():
+            path = os.path.join(self.path, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
     def fields(self):
         return {"workspace": self.path,
                 "owner": {"uid": self.uid, "gid": self.gid}}

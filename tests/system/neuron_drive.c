@@ -5,6 +5,7 @@
  *	neuron_drive [-L DIR] [-w DIR -u UID -g GID] [options] -- program args
  */
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <err.h>
 #include <errno.h>
@@ -274,13 +275,39 @@ pump(int ms)
 		channel_dispatch(st.launch, 0);
 }
 
+static char state[] = "/tmp/neuron-drive.XXXXXX";
+
+static void
+remove_state(void)
+{
+	char path[sizeof(state) + 8];
+
+	snprintf(path, sizeof(path), "%s/neurons", state);
+	(void)rmdir(path);
+	(void)rmdir(state);
+}
+
+static void
+make_state(void)
+{
+	char path[sizeof(state) + 8];
+
+	if (mkdtemp(state) == NULL)
+		err(1, "%s", state);
+	atexit(remove_state);
+	snprintf(path, sizeof(path), "%s/neurons", state);
+	if (mkdir(path, 0700) == -1)
+		err(1, "%s", path);
+}
+
 static struct slice *
 make_slice(void)
 {
 	struct slice *s = slice_new();
 
 	s->instance = strdup(opt.instance);
-	s->state = strdup("/var/lib/myelin-drive");
+	make_state();
+	s->state = strdup(state);
 	s->private = 1;
 	s->uids_start = opt.start;
 	s->uids_count = 4096;

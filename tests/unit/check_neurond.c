@@ -13,6 +13,7 @@
 #include "native/inside.h"
 #include "native/landlock.h"
 #include "native/plan.h"
+#include "protected.h"
 #include "settings.h"
 #include "sys.h"
 #include "workspace.h"
@@ -299,6 +300,42 @@ START_TEST(test_inside)
 }
 END_TEST
 
+/* ---- protected names ---- */
+
+static size_t
+depth_of(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path != '\0'; path++)
+		n += *path == '/';
+	return (n);
+}
+
+/* Names fit where they are kept, and with what is above them in the plan. */
+START_TEST(test_protected)
+{
+	size_t i, j, mounts = 0;
+	const char *path;
+
+	for (i = 0; i < protected_nnames; i++) {
+		path = protected_names[i].path;
+		ck_assert_uint_lt(strlen(path), PROTECTED_NAME_MAX);
+		ck_assert_uint_le(depth_of(path), PROTECTED_DEPTH);
+		ck_assert(path[0] == '.' && path[1] != '.' && path[1] != '/');
+		ck_assert_ptr_null(strstr(path, "//"));
+		ck_assert_ptr_null(strstr(path, "/."));
+		ck_assert_int_ne(path[strlen(path) - 1], '/');
+		ck_assert_int_eq(protected_names[i].git,
+		    strncmp(path, ".git", 4) == 0);
+		for (j = 0; j < i; j++)
+			ck_assert_str_ne(path, protected_names[j].path);
+		mounts += 1 + depth_of(path);
+	}
+	ck_assert_uint_le(mounts, PROTECTED_MOUNTS);
+}
+END_TEST
+
 START_TEST(test_settings)
 {
 	struct slice *s = slice_new();
@@ -380,6 +417,7 @@ main(void)
 	LOOP(tc, test_environment_refused, refused);
 	tcase_add_test(tc, test_landlock_rights);
 	tcase_add_test(tc, test_inside);
+	tcase_add_test(tc, test_protected);
 	tcase_add_test(tc, test_settings);
 	tcase_add_test(tc, test_generations);
 	suite_add_tcase(s, tc);

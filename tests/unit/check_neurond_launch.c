@@ -182,6 +182,7 @@ static void
 start(void)
 {
 	char program[PATH_BYTES_MAX + 64];
+	char command[128];
 	int pair[2], up;
 	ssize_t n;
 
@@ -194,6 +195,9 @@ start(void)
 	snprintf(t.dir, sizeof(t.dir), "/tmp/neurond-rig.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(t.dir));
 	ck_assert_int_eq(chmod(t.dir, 0755), 0);
+	snprintf(command, sizeof(command), "mkdir -p %s/state/neurons",
+	    t.dir);
+	ck_assert_int_eq(system(command), 0);
 	snprintf(t.instance, sizeof(t.instance), "check-%d", (int)getpid());
 	t.launch = -1;
 	ck_assert_int_eq(channel_pair(pair), 0);
