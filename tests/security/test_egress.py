@@ -324,8 +324,8 @@ def relay(s):
     pump(c, p)
 s = socket.create_server(("127.0.0.1", 0))
 threading.Thread(target=relay, args=(s,), daemon=True).start()
-relayed = ask("CONNECT ok.example.com:443 HTTP/1.1\\r\\nHost: ok.example.com\\r\\n\\r\\n",
-    to=s.getsockname())
+relayed = ask("CONNECT ok.example.com:443 HTTP/1.1\\r\\n"
+    "Host: ok.example.com\\r\\n\\r\\n", to=s.getsockname())
 [tunnel("ok.example.com", more=more), relayed,
  get("http://ok.example.com/ok", more=more),
  socks_number("ok.example.com", method=b"\\x05\\x01\\x02")]""" %
@@ -432,7 +432,8 @@ out = [raw(b)[0] for b in (
              "[fe80::1%lo]", "[fe80::1%25lo]", "[::]", "[::1]", "[fd12::1]",
              "[ff02::1]", "0.0.0.0", "0", "100.64.0.9", "240.0.0.1",
              "255.255.255.255", "224.0.0.1", "198.18.0.1", "192.0.2.1",
-             "0xa9fea9fe", "169.254.169.254", "2852039166", "0251.0376.0251.0376",
+             "0xa9fea9fe", "169.254.169.254", "2852039166",
+             "0251.0376.0251.0376",
              "[::ffff:a9fe:a9fe]", "[0:0:0:0:0:ffff:7f00:1]",
              "\uff11\uff12\uff17.0.0.1", "\u2460\u2461\u2466.0.0.1",
              "[::1", "::1", "::ffff:127.0.0.1", "11.1.1.1", "[2600:1234::1]",
