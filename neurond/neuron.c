@@ -538,7 +538,8 @@ neurons_place(const struct place *p)
 
 	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
 		next = TAILQ_NEXT(n, entry);
-		if (n->place == p && n->state == NEURON_WALKING)
+		if (n->place == p && !n->placed &&
+		    n->state == NEURON_WALKING)
 			place_ask(n);
 	}
 }
