@@ -278,11 +278,6 @@ class Refusals(unittest.TestCase):
             self.assertNotEqual(r.returncode, 0, mode)
             self.assertIn(mode.encode(), r.stderr)
 
-    def test_egress_is_refused_by_name(self):
-        r = self.check('profile "x" { egress { allow host "a" } }\n')
-        self.assertNotEqual(r.returncode, 0)
-        self.assertIn(b"egress", r.stderr)
-
     def test_more_open_files_than_the_host_allows(self):
         """Named with file and line, not cut down in silence."""
         extra = 'profile "files" { nofile %d }\n'
