@@ -306,8 +306,9 @@ print(struct way *way, double bare, int json)
 	    (unsigned long long)us[n * 99 / 100]);
 	for (i = 0; way->has_steps && i < NSTEPS; i++) {
 		qsort(way->step[i], n, sizeof(uint64_t), compare);
-		printf(", \"%s\": %llu", steps[i],
-		    (unsigned long long)way->step[i][n / 2]);
+		printf(", \"%s\": %llu, \"%s_p10\": %llu", steps[i],
+		    (unsigned long long)way->step[i][n / 2], steps[i],
+		    (unsigned long long)way->step[i][n / 10]);
 	}
 	printf("}\n");
 }

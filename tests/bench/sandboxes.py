@@ -119,8 +119,8 @@ RUNTIMES = {
     "runsc": ["runsc", "--network=none", "--ignore-cgroups",
               "--platform=ptrace"]}
 
-# A program at a time that is thrown away; not a few of these a second.
-SLOW = {"runsc": 10, "docker": 20, "runc": 5}
+# Rounds between two turns of what takes long.
+SLOW = {"runsc": 5, "docker": 10, "runc": 2}
 
 
 class Sandboxes:
