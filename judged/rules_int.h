@@ -19,10 +19,12 @@
 
 /*
  * Words and patterns that are compared in a judging.  Over it a rule that
- * denies or asks and names the program may hold, and so asks.
+ * denies or asks and names the program may hold, and so asks.  Short commands
+ * count nothing, so that no number of others hides them.
  */
 #define RULES_WORK_MAX	(64 * 1024 * 1024)
 #define RULES_WORK_WORD	4	/* what a word counts against a command */
+#define RULES_WORK_FREE	64	/* words that cost nothing */
 
 /* Which rules, a bit each. */
 struct rule_set {
@@ -112,8 +114,8 @@ struct rule_set rules_candidates(struct rules_ready *,
 	    const struct rule_call *, const struct finding *);
 /* Those that may name a program so, whatever the call is. */
 struct rule_set rules_of_name(const struct rules_ready *, const char *name);
-/* 1 if that work may be done as well. */
-int	rules_afford(struct rules_ready *, uint64_t work);
+/* 1 if so many words may be looked at as well, at a cost each. */
+int	rules_afford(struct rules_ready *, size_t words, size_t cost);
 
 /* The next of a set from i on, or READY_MAX. */
 size_t	rule_set_next(const struct rule_set *, size_t i);

@@ -180,7 +180,7 @@ words_fit(struct judging *j, struct rules_ready *r,
 		else
 			s.operands[s.noperands++] = list->v[i];
 	}
-	if (list->n > 1 && !rules_afford(r, c->argc * RULES_WORK_WORD))
+	if (list->n > 1 && !rules_afford(r, c->argc, RULES_WORK_WORD))
 		return (FIT_MAYBE);
 	for (i = 1; list->n > 1 && i < c->argc; i++)
 		step(&s, &c->argv[i]);

@@ -227,14 +227,13 @@ last_of(struct rules_ready *r, size_t rule)
 	if (last->known)
 		return (last);
 	last->known = 1;
+	if (!rules_afford(r, r->paths.n, r->v[rule].rule->of[RULE_PATH].n)) {
+		/* what was not looked at may fit */
+		last->maybe = UINT32_MAX;
+		return (last);
+	}
 	for (i = r->paths.n; i > 0 && last->yes == 0; i--) {
 		p = &r->paths.v[i - 1];
-		if (!rules_afford(r, r->v[rule].rule->of[RULE_PATH].n)) {
-			/* what was not looked at may fit */
-			if (last->maybe == 0)
-				last->maybe = (uint32_t)p->word + 1;
-			break;
-		}
 		fit = listed(r, rule, p);
 		if (fit == FIT_YES)
 			last->yes = (uint32_t)p->word + 1;
@@ -255,7 +254,7 @@ redirects_fit(struct judging *j, struct rules_ready *r, size_t rule,
 	if (r->redirect_fit[rule] != FIT_UNKNOWN)
 		return (r->redirect_fit[rule]);
 	l = redirects_of(j, r, c);
-	if (!rules_afford(r, l->n * r->v[rule].rule->of[RULE_PATH].n))
+	if (!rules_afford(r, l->n, r->v[rule].rule->of[RULE_PATH].n))
 		fit = FIT_MAYBE;
 	else
 		for (i = 0; i < l->n && fit != FIT_YES; i++)

@@ -121,8 +121,12 @@ rules_ready(struct judging *j, struct rule_call *call)
 }
 
 int
-rules_afford(struct rules_ready *r, uint64_t work)
+rules_afford(struct rules_ready *r, size_t words, size_t cost)
 {
+	uint64_t work = (uint64_t)words * cost;
+
+	if (words <= RULES_WORK_FREE)
+		return (1);
 	if (work > RULES_WORK_MAX || r->work > RULES_WORK_MAX - work) {
 		r->work = RULES_WORK_MAX;
 		return (0);

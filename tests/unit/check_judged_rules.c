@@ -310,6 +310,54 @@ START_TEST(many_hosts)
 }
 END_TEST
 
+/*
+ * Texts of which looking at all words for each finding, or for each command
+ * in them, would take their square: minutes.
+ */
+static const struct square {
+	const char	*rules;
+	const char	*head, *each, *tail;
+	unsigned	 verdict;
+} squares[] = {
+#define DENY_KEPT	"deny path \"/srv/ws/kept\"\n"
+#define MANY_SUDO	"deny command \"sudo\" \"a\" \"-x\"\n" \
+			"deny command \"sudo\" \"b\" \"-x\"\n"
+	{ DENY_KEPT, "rm", " a", " kept/x", VERDICT_DENY },
+	{ DENY_KEPT, "rm", " a", "", VERDICT_ALLOW },
+	{ DENY_KEPT, "rm kept", " a", "", VERDICT_DENY },
+	{ DENY_KEPT, "cat", " >a", " >kept", VERDICT_DENY },
+	{ DENY_KEPT, "cat", " >a", "", VERDICT_ALLOW },
+	{ DENY_KEPT, "cat >kept", " >a", "", VERDICT_DENY },
+	{ DENY_KEPT, "", "env ", "ls kept", VERDICT_DENY },
+	{ DENY_KEPT, "", "env ", "ls", VERDICT_ALLOW },
+	{ DENY_PUSH, "", "env ", "git push", VERDICT_DENY },
+	/* the bound asks, and hides no command behind it */
+	{ MANY_SUDO, "", "sudo ", "ls", VERDICT_ASK },
+	{ MANY_SUDO, "", "sudo ", "ls; sudo -x a", VERDICT_DENY },
+};
+
+START_TEST(nothing_takes_the_square)
+{
+	const struct square *q = &squares[_i];
+	struct conf *conf = load(q->rules);
+	size_t at, n = strlen(q->each);
+	struct seen seen;
+	char *text;
+
+	ck_assert_ptr_nonnull(text = malloc(JUDGE_TEXT_MAX));
+	at = strlcpy(text, q->head, JUDGE_TEXT_MAX);
+	for (; at + n + strlen(q->tail) < JUDGE_TEXT_MAX; at += n)
+		memcpy(text + at, q->each, n);
+	(void)strlcpy(text + at, q->tail, JUDGE_TEXT_MAX - at);
+	seen = look(conf, text);
+	ck_assert_msg(seen.verdict == q->verdict, "%s%s...%s: %s, %s", q->head,
+	    q->each, q->tail, verdict_name(seen.verdict), seen.class);
+	ck_assert_int_eq(seen.by != 0, q->verdict != VERDICT_ALLOW);
+	free(text);
+	conf_free(conf);
+}
+END_TEST
+
 /* ---- Myelin's own, whatever the policy ---- */
 
 static const char *const own[] = {
@@ -440,6 +488,8 @@ suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, many_words_and_rules);
 	tcase_add_test(tc, many_hosts);
+	tcase_add_loop_test(tc, nothing_takes_the_square, 0,
+	    sizeof(squares) / sizeof(squares[0]));
 	tcase_add_loop_test(tc, nothing_touches_what_is_ours, 0,
 	    sizeof(own) / sizeof(own[0]));
 	tcase_add_loop_test(tc, what_is_not_ours_is_not_denied, 0,
