@@ -278,6 +278,18 @@ class Refusals(unittest.TestCase):
             self.assertNotEqual(r.returncode, 0, mode)
             self.assertIn(mode.encode(), r.stderr)
 
+    def test_what_egress_has_not_is_refused_by_name(self):
+        for what in ('allow host "a.example" intercept',
+                     'ask host "a.example"', 'allow host "*"'):
+            r = self.check('profile "x" { egress { %s } }\n' % what)
+            self.assertNotEqual(r.returncode, 0, what)
+            self.assertIn(what.split()[0 if "ask" in what else -1].strip(
+                '"').encode(), r.stderr)
+        # the control: what it has
+        self.assertEqual(self.check(
+            'profile "x" { egress { allow host "a.example" } }\n'
+            ).returncode, 0)
+
     def test_more_open_files_than_the_host_allows(self):
         """Named with file and line, not cut down in silence."""
         extra = 'profile "files" { nofile %d }\n'

@@ -155,16 +155,11 @@ class Clients(unittest.TestCase):
         except BaseException:
             cls.net.close()
             raise
+        cls.addClassCleanup(cls.net.close)
+        cls.addClassCleanup(cls.i.stop)
         cls.w = Attacker(cls.i)
+        cls.addClassCleanup(cls.w.close)
         cls.session = cls.i.session(profile="web", **cls.w.fields())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
 
     def run_client(self, name, host, unset):
         """In a script, as a build or an agent's program would."""

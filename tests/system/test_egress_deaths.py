@@ -31,16 +31,14 @@ class Deaths(unittest.TestCase):
     def setUp(self):
         self.i = EgressInstance(self.net, {"web": WEB},
                                 extra="restart-window %s\n" % self.window())
+        self.addCleanup(self.i.stop)
         self.w = Attacker(self.i)
+        self.addCleanup(self.w.close)
         self.session = self.i.session(profile="web", **self.w.fields())
         self.net.forget()
 
     def window(self):
         return "60s" if "off" in self.id() else "1s"
-
-    def tearDown(self):
-        self.w.close()
-        self.i.stop()
 
     def fetch(self):
         return self.w.probe("https('ok.example.com')",
