@@ -174,8 +174,8 @@ same(const struct finding *a, const struct finding *b)
 {
 	return (a->verdict == b->verdict && a->rank == b->rank &&
 	    a->from == b->from && a->to == b->to && a->marks == b->marks &&
-	    a->effect == b->effect && a->by == b->by && strcmp(a->class, b->class) == 0 &&
-	    strcmp(a->rule, b->rule) == 0);
+	    a->effect == b->effect && a->by == b->by &&
+	    strcmp(a->class, b->class) == 0 && strcmp(a->rule, b->rule) == 0);
 }
 
 /*
