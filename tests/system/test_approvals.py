@@ -311,14 +311,18 @@ class Approvals(unittest.TestCase):
 
     def test_workspace_of_its_own(self):
         s = self.s
-        os.mkdir(os.path.join(self.w.path, ".git"))
+        head = os.path.join(self.w.path, ".git", "HEAD")
+        os.mkdir(os.path.dirname(head))
+        with open(head, "w") as f:
+            f.write("ref: refs/heads/main\n")
         self.w.give()
         call, a = s.asked(ASKS, workspace=self.w.path)
         self.assertEqual(s.look(a)[1]["workspace"], self.w.path)
-        self.assertTrue(os.path.isdir(os.path.join(self.w.path, ".git")))
+        self.assertTrue(os.path.exists(head))
         self.assertEqual(s.decide(a)[0], 200)
         self.assertEqual(s.result(call)["stdout"], "ran\n")
-        self.assertFalse(os.path.exists(os.path.join(self.w.path, ".git")))
+        # all of it but the names that are protected
+        self.assertFalse(os.path.exists(head))
 
     # ---- the log ----
 
