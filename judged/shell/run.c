@@ -259,17 +259,39 @@ is_true(struct resolver *r, const struct node *n)
 	    scope_get(r->scope, SLOT_ALIAS, p->text) == NULL);
 }
 
-/* && right: right may not run. */
-static void
-run_and(struct resolver *r, const struct node *right, struct stream *out)
-{
-	struct changes changes;
-	size_t mark = scope_mark(r->scope);
+#define ANDS_MAX	8
 
-	run_node(r, right, out);
-	scope_take(r->scope, mark, &changes);
-	if (!r->dead)
-		scope_join(r->scope, &changes, NULL);
+/*
+ * Links of && one behind the other: each runs only if those before it did, so
+ * it sees what they changed; how many of them run is not known, so behind them
+ * each of their changes may have happened or not.  Returns how many these are,
+ * at least one: what they changed is gone through once for each, so there is
+ * a bound on them.
+ */
+static size_t
+run_ands(struct resolver *r, const struct node **links, size_t n,
+    struct stream *out)
+{
+	struct stream one SET_BEFORE_USE;
+	struct changes changes;
+	size_t marks[ANDS_MAX], done = 0, i;
+	int dead;
+
+	do {
+		marks[done] = scope_mark(r->scope);
+		stream_none(&one);
+		run_node(r, links[done++]->right, &one);
+		stream_append(r, out, &one);
+	} while (!r->dead && done < n && done < ANDS_MAX &&
+	    links[done]->kind == NODE_AND);
+	dead = r->dead;
+	for (i = done; i > 0; i--) {
+		scope_take(r->scope, marks[i - 1], &changes);
+		/* Whoever goes on behind an exit did not meet it. */
+		if (!dead || i != done)
+			(void)scope_join(r->scope, &changes, NULL);
+	}
+	return (done);
 }
 
 /*
@@ -321,10 +343,11 @@ run_chain(struct resolver *r, const struct node *n, struct stream *out)
 		}
 		r->dead = 0;
 		well = 0;
-		if (links[i]->kind == NODE_AND)
-			run_and(r, links[i]->right, &one);
-		else
-			run_or(r, links[i]->right, start, &one);
+		if (links[i]->kind == NODE_AND) {
+			i += run_ands(r, &links[i], count - i, out) - 1;
+			continue;
+		}
+		run_or(r, links[i]->right, start, &one);
 		stream_append(r, out, &one);
 	}
 	r->dead = dead;
