@@ -5,6 +5,7 @@ one outlives stop(), which is checked; only processes that an instance started
 are ever signalled, by pid.
 """
 import base64
+import contextlib
 import glob
 import http.client
 import json
@@ -368,7 +369,9 @@ class Workspace:
         for root, dirs, files in os.walk(self.path):
             for name in [root] + [os.path.join(root, n)
                                   for n in dirs + files]:
-                os.lchown(name, self.uid, self.gid)
+                # placeholders go by themselves
+                with contextlib.suppress(FileNotFoundError):
+                    os.lchown(name, self.uid, self.gid)
 
     def write(self, name, text):
         path = os.path.join(self.path, name)
@@ -379,6 +382,9 @@ class Workspace:
     # what stands there while a neuron has it (neurond/protected.c)
     PLACEHOLDERS = {".mcp.json", ".envrc", ".claude", ".codex", ".cursor",
                     ".gemini", ".vscode", ".gitmodules"}
+
+    def at(self, name):
+        return os.path.join(self.path, name)
 
     def names(self):
         """What is in it, but for placeholders."""

@@ -463,9 +463,12 @@ class Death(SupervisordTest):
         """One dies, it comes back, its neighbours get new ends and stay."""
         links = {"apid": ["agent"], "apid-operator": ["operator"],
                  "judged": ["judge"], "neurond": ["launch"],
-                 "policyd": ["agent", "operator", "judge", "launch"]}
+                 "egressd": ["egress"],
+                 "policyd": ["agent", "operator", "judge", "launch",
+                             "egress"]}
         owners = {"agent": "apid", "operator": "apid-operator",
-                  "judge": "judged", "launch": "neurond"}
+                  "judge": "judged", "launch": "neurond",
+                  "egress": "egressd"}
         i = self.instance().start()
         for name in CHILDREN:
             before = i.pids()
@@ -484,7 +487,7 @@ class Death(SupervisordTest):
                     i.wait_log(r"\b%s: plumb %s\n" % (owner, kind),
                                count=plumbs[(owner, kind)] + 1)
             self.assertIsNone(connect(i.api))
-        i.wait_log(r"killed by SIGKILL", count=5)
+        i.wait_log(r"killed by SIGKILL", count=len(CHILDREN))
         self.assertEqual(i.stop(), 0)
 
     def test_policyd_gets_all_rows_again(self):

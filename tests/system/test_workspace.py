@@ -61,11 +61,17 @@ class Checkout(unittest.TestCase):
 
     def test_new_files_are_the_owners(self):
         self.ok("mkdir -p a/b && touch a/b/c && ln -s c a/b/d && mkfifo a/p")
-        for root, dirs, files in os.walk(self.w.path):
-            for name in dirs + files:
-                st = os.lstat(os.path.join(root, name))
+        seen = 0
+        for path in map(self.w.at, self.w.names()):
+            below = [os.path.join(root, name)
+                     for root, dirs, files in os.walk(path)
+                     for name in dirs + files]
+            for name in [path] + below:
+                st = os.lstat(name)
                 self.assertEqual((st.st_uid, st.st_gid),
                                  (self.w.uid, self.w.gid), name)
+                seen += 1
+        self.assertGreater(seen, 5)
 
     def test_nothing_else_of_the_parents(self):
         up = os.path.dirname(self.w.path)
