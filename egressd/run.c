@@ -141,13 +141,15 @@ granted(struct run *r, const struct host *host, const struct grant_ask *ask)
 {
 	int once = r->what == EGRESS_GRANT_ONCE;
 	unsigned flags = ask->write ? EGRESS_F_WRITES : 0;
+	char words[96];
 	json_t *root;
 	char *text;
 
 	if (grants_add(r->neuron->grants, host, (uint16_t)ask->port, r->what,
 	    flags, now_ms()) == -1) {
-		run_error(r, "too_many", "the neuron has as many granted "
-		    "hosts as it may", "");
+		(void)snprintf(words, sizeof(words), "the neuron has %d "
+		    "granted hosts, the most: revoke one", GRANTS_MAX);
+		run_error(r, "too_many", words, "");
 		return;
 	}
 	report_granted(r->neuron, host->name, (uint16_t)ask->port, r->what,
