@@ -357,7 +357,17 @@ ROW(PLACED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* CLEAR u32 number of the record: they go; record[, the workspace] */	\
 ROW(CLEAR,	CH_MAKER, DIR_DOWN, 4, 0, 1, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
 /* CLEARED u32 number, u32 0, u32 error (errno, 0 for none), S "" */	\
-ROW(CLEARED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)
+ROW(CLEARED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- homes of persistent neurons ------------------------------------- */ \
+/* HOMES_ASK: a HOME for each that there is, then HOMES_END.  HOME u64	\
+ *   bytes on the disk, u64 seconds of its making, S neuron */		\
+ROW(HOMES_ASK,	CH_LAUNCH, DIR_DOWN, 0, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(HOME,	CH_LAUNCH, DIR_UP, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* HOME_DROP S neuron, which is not live: its home is destroyed.		\
+ *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
+ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
+ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -516,11 +526,21 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 
 /* NEURON_MAKE: with the principal's line, which is a small number */
 #define MAKE_F_NO_EGRESS	UINT32_C(0x80000000)	/* whatever the profile */
+#define MAKE_F_PERSISTENT	UINT32_C(0x40000000)	/* has a home of its own */
+#define MAKE_F_READ_ONLY	UINT32_C(0x20000000)	/* and its workspace is */
+#define MAKE_FLAGS		UINT32_C(0xe0000000)
 
-/* BUILD: with the number of v1 tasks files in one byte */
-#define BUILD_F_NO_PTY		0x80	/* no terminals of its own */
-#define BUILD_F_EGRESS		0x40	/* a proxy listens inside */
-#define BUILD_FLAGS		0xc0
+/* BUILD: how */
+#define BUILD_F_NO_PTY		0x01	/* no terminals of its own */
+#define BUILD_F_EGRESS		0x02	/* a proxy listens inside */
+#define BUILD_F_STRICT		0x04	/* the strict variant */
+#define BUILD_F_HOME		0x08	/* a tree is its home */
+#define BUILD_F_ROOT		0x10	/* a tree is its root */
+#define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
+#define BUILD_FLAGS		0x3f
+
+/* BUILD: mounts beside workspace, home and root: what its fds leave */
+#define BUILD_MOUNTS_MAX	5
 
 /* STOP: why */
 enum { STOP_CANCELLED = 1, STOP_OUTPUT_LIMIT = 2, STOP_READER_GONE = 3 };

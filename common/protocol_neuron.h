@@ -24,11 +24,12 @@ ROW(WALK,	CH_MAKER, DIR_DOWN, 20, 2, 0, 0, FDS(FD_NONE), ST_ANY)	\
  *   S why; the directory (O_PATH), user namespace for its idmap */	\
 ROW(WALKED,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_NS), ST_ANY) \
 /* BUILD u32 slot, u32 generation, u32 kuid, u64 home bytes, u64 /tmp	\
- *   bytes, u64 inodes, u32 open files, u8 v1 tasks files and BUILD_F_*,	\
- *   S workspace ("" for none); control channel, user namespace,		\
- *   network namespace, cgroup, v1 tasks files..., workspace tree if	\
- *   there is one */							\
-ROW(BUILD,	CH_SPAWNER, DIR_DOWN, 41, 1, 4, 8,			\
+ *   bytes, u64 inodes, u32 open files, u32 BUILD_F_*, u8 v1 tasks files,	\
+ *   u8 mounts, S workspace ("" for none), S where the mounts go, each with	\
+ *   a newline; control channel, user namespace, network namespace, cgroup,	\
+ *   v1 tasks files..., then trees: the workspace if there is one, the home	\
+ *   and the root if flags say so, the mounts... */			\
+ROW(BUILD,	CH_SPAWNER, DIR_DOWN, 46, 2, 4, 16,			\
     FDS(FD_SEQ, FD_NS, FD_NS, FD_DIR, FD_ANY), ST_ANY)			\
 /* BUILT u32 slot, u32 generation, i32 pid, u32 error; pidfd */		\
 ROW(BUILT,	CH_SPAWNER, DIR_UP, 16, 0, 0, 1, FDS(FD_PROC), ST_ANY)	\

@@ -410,10 +410,12 @@ start_build(struct neuron *n)
 	imsg_put_u64(m, n->limits.v[LIMIT_TMP]);
 	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
-	imsg_put_u8(m, (uint8_t)(ntasks |
-	    (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
-	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0)));
+	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
+	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0));
+	imsg_put_u8(m, (uint8_t)ntasks);
+	imsg_put_u8(m, 0);
 	imsg_put_str(m, n->workspace);
+	imsg_put_str(m, "");
 	imsg_put_fd(m, fds[1]);
 	/* The message owns what it carries; these two are needed once. */
 	imsg_put_fd(m, s->user_ns);

@@ -84,7 +84,9 @@ static int
 on_build(void *arg, struct imsg *m)
 {
 	static struct build_request req;
-	unsigned n = 0;
+	static char mounts[BUILD_MOUNTS_MAX * PATH_BYTES_MAX];
+	unsigned n = 0, nmounts;
+	uint32_t flags;
 	int i;
 
 	(void)arg;
@@ -96,12 +98,16 @@ on_build(void *arg, struct imsg *m)
 	req.tmp_bytes = imsg_get_u64(m);
 	req.inodes = imsg_get_u64(m);
 	req.nofile = imsg_get_u32(m);
+	flags = imsg_get_u32(m);
+	req.pty = (flags & BUILD_F_NO_PTY) == 0;
+	req.egress = (flags & BUILD_F_EGRESS) != 0;
 	req.ntasks = imsg_get_u8(m);
-	req.pty = (req.ntasks & BUILD_F_NO_PTY) == 0;
-	req.egress = (req.ntasks & BUILD_F_EGRESS) != 0;
-	req.ntasks &= ~BUILD_FLAGS;
+	nmounts = imsg_get_u8(m);
 	imsg_get_str(m, req.workspace, sizeof(req.workspace));
-	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX ||
+	imsg_get_str(m, mounts, sizeof(mounts));
+	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX || nmounts != 0 ||
+	    mounts[0] != '\0' ||
+	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS)) != 0 ||
 	    imsg_fds(m) != 4U + (unsigned)req.ntasks +
 	    (req.workspace[0] != '\0'))
 		return (-1);
