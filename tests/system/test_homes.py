@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BUILD, cgroups_of, wait_for
+from harness import BUILD, TOP, cgroups_of, wait_for
 
 DRIVE = os.path.join(BUILD, "tests", "system", "neuron_drive")
 UIDS = 1970000000
@@ -188,6 +188,33 @@ class Kept(Rig):
             shutil.rmtree(top)
 
 
+def unit_settings(but=None):
+    """What the unit allows and forbids its processes, as systemd-run has it;
+    without what names a word."""
+    with open(os.path.join(TOP, "contrib/systemd/myelin.service.in")) as f:
+        text = f.read().replace("\\\n", " ")
+    words = re.findall(r"^((?:Device|Capability|NoNew|Lock|Restrict|Protect|"
+                       r"SystemCall|ReadOnly|Delegate)\w*=.*)$", text, re.M)
+    return [w for setting in words if but is None or but not in setting
+            for w in ("-p", setting)]
+
+
+@unittest.skipUnless(os.path.isdir("/run/systemd/system"), "no systemd here")
+class Unit(Rig):
+    def test_the_unit_lets_homes_be_mounted(self):
+        settings = unit_settings()
+        self.assertIn("DevicePolicy=closed", settings)
+        subprocess.run(["modprobe", "-q", "loop"])	# the unit wants it
+        run = ["systemd-run", "--quiet", "--pipe", "--wait"]
+        out = self.drive(["/bin/sh", "-c", "echo kept >f; cat f"],
+                         before=run + settings + ["--"])
+        self.assertIn("kept\n", out)
+        # Which is the unit's doing.
+        out = self.drive(["/bin/true"],
+                         before=run + unit_settings("loop") + ["--"])
+        self.assertIn("/dev/loop-control", self.gone(out)[1])
+
+
 class Bounds(Rig):
     def test_bytes(self):
         out = self.sh("dd if=/dev/zero of=x bs=64k 2>&1; stat -c 'size %s' x; "
@@ -331,6 +358,21 @@ class Refused(Rig):
         self.assertIn("its home: a free loop device: ", why)
         # Nothing half made is a home, and it can be made later.
         self.assertIn("HOMES 1\n", self.sh("true", ["-l"]))
+
+    def test_a_loop_device_of_somebody_else(self):
+        """Two mounts of one image would destroy it."""
+        self.sh("echo kept >f")
+        device = subprocess.run(["losetup", "-f", "--show", self.image()],
+                                stdout=subprocess.PIPE,
+                                check=True).stdout.decode().strip()
+        try:
+            cause, why = self.gone(self.sh("true", ["-K"]))
+        finally:
+            subprocess.run(["losetup", "-d", device], check=True)
+        self.assertEqual((cause, why), (
+            3, "its home, neurons/%s/home.img, is still in use by %s" %
+            (ID, device)))
+        self.assertIn("kept\n", self.sh("cat f", ["-K"]))
 
     def test_two_neuronds(self):
         """Whoever has it has it alone."""
