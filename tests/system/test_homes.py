@@ -7,6 +7,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -413,7 +414,12 @@ class Deaths(Rig):
                        ["-k", what])
 
     def test_neurond(self):
-        self.kill("neurond")
+        p = self.begin(["/bin/sh", "-c", "echo kept >f; sync; echo started; "
+                        "sleep 60"])
+        children = "/proc/%d/task/%d/children" % (p.pid, p.pid)
+        with open(children) as f:
+            os.kill(int(f.read().split()[0]), signal.SIGKILL)
+        p.communicate(timeout=60)
         self.kept()
 
     def test_spawner(self):
