@@ -68,7 +68,7 @@ apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
 apid_apid_LDADD = $(APID_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
-dist_man_MANS += man/myelin-api.7
+dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \

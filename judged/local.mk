@@ -191,3 +191,5 @@ tests_fuzz_fuzz_arguments_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_runblock_LDADD = common/libcore.a $(LIBBSD_LIBS)
 tests_fuzz_fuzz_runblock_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
+
+dist_man_MANS += man/myelin-judged.8

@@ -134,3 +134,5 @@ tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libmaker.a \
 tests_fuzz_fuzz_neurond_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus/neurond tests/fuzz/corpus/neuron
+
+dist_man_MANS += man/myelin-neurond.8

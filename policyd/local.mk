@@ -234,3 +234,5 @@ endif
 EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_egress \
 	tests/fuzz/corpus/policyd_judge \
 	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator
+
+dist_man_MANS += man/myelin-policyd.8
