@@ -14,6 +14,7 @@
 #include "imsg.h"
 #include "log.h"
 #include "neuron.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -187,6 +188,12 @@ slot_take(void)
 	return (NULL);
 }
 
+struct slot *
+slot_take_spare(void)
+{
+	return (slots.ready > LOW ? slot_take() : NULL);
+}
+
 void
 slot_free(struct slot *s)
 {
@@ -226,6 +233,7 @@ slot_on_ns_made(void *arg, struct imsg *m)
 	slots.ready++;
 	neurons_poke();
 	slots_poke();
+	pool_poke();
 	proc_check_ready();
 	return (0);
 }

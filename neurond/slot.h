@@ -33,6 +33,8 @@ struct cg_base *slots_base(void);
  * caller pokes the stock when its own work is under way.
  */
 struct slot *slot_take(void);
+/* The same where it leaves enough for who asks. */
+struct slot *slot_take_spare(void);
 /* Its cgroups are gone; a new generation may be made of it. */
 void	slot_free(struct slot *);
 /* The slot of that number and generation, or NULL. */
