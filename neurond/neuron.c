@@ -150,7 +150,7 @@ neuron_free(struct neuron *n)
 	free(n);
 }
 
-/* 1 when nothing of it is left. */
+/* 1 when nothing of it runs. */
 static int
 is_gone(struct neuron *n)
 {
@@ -160,7 +160,8 @@ is_gone(struct neuron *n)
 		return (1);
 	if (n->slot->cg.v2 != -1 && cg_populated(n->slot->cg.v2) == 1)
 		return (0);
-	return (cg_remove(slots_base(), &n->slot->cg) == 0);
+	/* A clone that is still on its way must find no cgroup. */
+	return (n->built || cg_remove(slots_base(), &n->slot->cg) == 0);
 }
 
 static void

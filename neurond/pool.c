@@ -135,7 +135,7 @@ pool_reload(void)
 	end_unwanted();
 	self.retry = 0;
 	pool_poke();
-	news();
+	pool_report();
 }
 
 void
