@@ -18,6 +18,8 @@ neurond_libneurond_a_SOURCES = \
 	neurond/neuron.c neurond/neuron.h \
 	neurond/neuron_init.c neurond/neuron_init.h \
 	neurond/place.c neurond/place.h \
+	neurond/pool.c neurond/pool.h \
+	neurond/pool_list.c neurond/pool_list.h \
 	neurond/program.c neurond/program.h \
 	neurond/settings.c neurond/settings.h \
 	neurond/slot.c neurond/slot.h \
@@ -97,7 +99,8 @@ tests_security_without_LDADD = $(SECCOMP_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
-	tests/unit/check_neurond_filter tests/unit/check_neurond_pty
+	tests/unit/check_neurond_filter tests/unit/check_neurond_pool \
+	tests/unit/check_neurond_pty
 NEUROND_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS)
 NEUROND_TEST_LIBS = neurond/libneurond.a neurond/libmaker.a \
@@ -108,6 +111,9 @@ tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_pool_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS) \
+	$(LIBEVENT_CFLAGS)
+tests_unit_check_neurond_pool_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_pty_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_pty_LDADD = $(NEUROND_TEST_LIBS)
 check_PROGRAMS += tests/unit/check_neurond_launch

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "neuron_init.h"
+#include "pool.h"
 #include "proc.h"
 #include "slot.h"
 #include "steps.h"
@@ -35,16 +36,12 @@ outer_layers(const struct neuron *n)
 	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
 }
 
-static void
-up(struct neuron *n)
+void
+neuron_init_tell(struct neuron *n)
 {
 	uint64_t took = now_us() - n->asked;
 	struct imsg *m = imsg_new(MSG_NEURON_UP);
 
-	FAULT("neuron.ready");
-	event_del(n->timer);
-	n->state = NEURON_UP_;
-	n->was_up = 1;
 	listeners_tell(n);
 	imsg_put_u64(m, n->layers);
 	imsg_put_u64(m, n->device);
@@ -54,6 +51,19 @@ up(struct neuron *n)
 	launch_send(m);
 	FAULT("neuron.up");
 	calls_start(n);
+}
+
+static void
+up(struct neuron *n)
+{
+	FAULT("neuron.ready");
+	event_del(n->timer);
+	n->state = NEURON_UP_;
+	n->was_up = 1;
+	if (n->id[0] == '\0')
+		pool_is_up(n);
+	else
+		neuron_init_tell(n);
 }
 
 void
