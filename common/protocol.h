@@ -367,7 +367,16 @@ ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HOME_DROP S neuron, which is not live: its home is destroyed.		\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
-ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- apid and policyd, for persistent neurons ------------------------- */ \
+/* HOME_MAKE u32 request, u64 handle, u32 owner uid, u32 owner gid		\
+ *   (UINT32_MAX: the peer's), u32 idle expiry s (0: default), S profile,	\
+ *   S workspace, S name, S labels (labels.h; "" for none) */		\
+ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
+ *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
+ *   that have these ("": any) */						\
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -439,8 +448,8 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
  */
 #define PRINCIPAL_KEYS		UINT32_C(0xff000000)
 
-/* OPEN: what to make */
-enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
+/* OPEN: what to make; HOME_MAKE makes a persistent neuron */
+enum { OPEN_SESSION = 1 };
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
