@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "conf.h"
 #include "without.h"
 #include "workspace.h"
 
@@ -27,6 +28,28 @@ meet(const struct neuron *a, const struct neuron *b)
 	    a->device == b->device));
 }
 
+static const struct cf_profile *
+profile_of(const struct neuron *n)
+{
+	return (slice_profile(conf(), n->build.profile));
+}
+
+static enum cf_sharing
+sharing(const struct neuron *n)
+{
+	const struct cf_profile *p = profile_of(n);
+
+	return (p != NULL ? p->sharing : SHARING_PRINCIPAL);
+}
+
+static int
+writes(const struct neuron *n)
+{
+	const struct cf_profile *p = profile_of(n);
+
+	return (p == NULL || !p->read_only);
+}
+
 /*
  * One principal may have several neurons on his workspace: an agent's
  * sessions, a hook beside the call it looks at, a shell to see what goes on.
@@ -36,7 +59,16 @@ meet(const struct neuron *a, const struct neuron *b)
 static int
 may_share(const struct neuron *a, const struct neuron *b)
 {
-	return (a->ident == b->ident);
+	int own = a->ident == b->ident;
+
+	if (!writes(a) && !writes(b))
+		return (1);
+	if (own && (a->no_egress || b->no_egress))
+		return (1);	/* a hook's */
+	if (sharing(a) == SHARING_NONE || sharing(b) == SHARING_NONE)
+		return (0);
+	return (own || (sharing(a) == SHARING_ANY &&
+	    sharing(b) == SHARING_ANY));
 }
 
 int

@@ -688,6 +688,50 @@ START_TEST(workspaces_are_a_principals)
 }
 END_TEST
 
+/* What the profile says goes for both. */
+START_TEST(workspaces_as_the_profile_says)
+{
+	static const struct {
+		enum cf_sharing	 sharing;
+		int		 read_only;
+		unsigned	 own, others;
+	} rows[] = {
+		{ SHARING_PRINCIPAL, 0, 201, 409 },
+		{ SHARING_PRINCIPAL, 1, 201, 201 },
+		{ SHARING_ANY, 0, 201, 201 },
+		{ SHARING_NONE, 0, 409, 409 },
+		{ SHARING_NONE, 1, 201, 201 },
+	};
+	struct cf_profile *p = calloc(1, sizeof(*p));
+	uint64_t handle = user(), who;
+	char id[ID_SIZE];
+	uint32_t request;
+	unsigned want;
+	int i;
+
+	rig.slice->profiles = p;
+	rig.slice->nprofiles = 1;
+	p->where.file = strdup("test.conf");
+	snprintf(p->name, sizeof(p->name), "default");
+	p->mode = MODE_NATIVE;
+	p->sharing = rows[_i].sharing;
+	p->read_only = rows[_i].read_only;
+	limits_init(&p->limits);
+	rig_reload(&rig);
+	request = send_workspace(handle, "/srv/src/a");
+	rig_neuron_up(&rig, id);
+	want_status(RIG_AGENT, request, 201);
+	for (i = 0; i < 2; i++) {
+		who = i == 0 ? handle : member();
+		want = i == 0 ? rows[_i].own : rows[_i].others;
+		request = send_workspace(who, "/srv/src/a");
+		if (want == 201)
+			rig_neuron_up(&rig, id);
+		want_status(RIG_AGENT, request, want);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -715,6 +759,7 @@ main(void)
 	tcase_add_test(t, not_before_it_is_known);
 	tcase_add_test(t, lists);
 	tcase_add_test(t, workspaces_are_a_principals);
+	tcase_add_loop_test(t, workspaces_as_the_profile_says, 0, 5);
 	suite_add_tcase(s, t);
 	return (rig_main(s));
 }
