@@ -188,6 +188,14 @@ home_wanted(const struct home *h, struct wanted *w)
 	w->owner_gid = h->row.owner_gid;
 }
 
+uint32_t
+home_make_flags(const struct home *h)
+{
+	if (h == NULL)
+		return (0);
+	return (MAKE_F_PERSISTENT | (h->row.made != 0 ? MAKE_F_KEPT : 0));
+}
+
 void
 home_taken(struct home *h, struct neuron *n)
 {

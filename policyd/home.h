@@ -51,6 +51,8 @@ struct home *home_ready(const char *id, const struct ident *,
 	    struct refusal *);
 /* What it was made from, for decide_build(). */
 void	home_wanted(const struct home *, struct wanted *);
+/* MAKE_F_PERSISTENT, and whether its home must be there; NULL: neither. */
+uint32_t home_make_flags(const struct home *);
 /* It has a neuron, which has come up, or is gone. */
 void	home_taken(struct home *, struct neuron *);
 void	home_up(struct home *);

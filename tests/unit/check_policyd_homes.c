@@ -260,22 +260,32 @@ START_TEST(made_used_and_kept)
 }
 END_TEST
 
-/* The flag that says so, and an ephemeral one without it. */
+static uint32_t
+make_flags(void)
+{
+	struct got g;
+
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_MAKE, &g);
+	(void)dec_u32(&g.d);
+	return (dec_u32(&g.d) & MAKE_FLAGS);
+}
+
+/* That it has a home, and whether that must be there. */
 START_TEST(neurond_is_told)
 {
+	char id[ID_SIZE], session[ID_SIZE];
 	uint64_t handle = user();
-	char id[ID_SIZE];
-	struct got g;
 
 	make_plain(handle, id);
 	(void)send_open(handle, id, "");
-	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_MAKE, &g);
-	(void)dec_u32(&g.d);
-	ck_assert_uint_eq(dec_u32(&g.d) & MAKE_FLAGS, MAKE_F_PERSISTENT);
+	ck_assert_uint_eq(make_flags(), MAKE_F_PERSISTENT);
 	(void)rig_open(&rig, handle, "", "", 0);
-	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_MAKE, &g);
-	(void)dec_u32(&g.d);
-	ck_assert_uint_eq(dec_u32(&g.d) & MAKE_FLAGS, 0);
+	ck_assert_uint_eq(make_flags(), 0);
+	make_plain(handle, id);
+	open_up(handle, id, session);
+	end_session(handle, session, id);
+	(void)send_open(handle, id, "");
+	ck_assert_uint_eq(make_flags(), MAKE_F_PERSISTENT | MAKE_F_KEPT);
 }
 END_TEST
 
