@@ -154,7 +154,15 @@ ROW(EGRESS_CONNECT, "egress-connect", SCOPE_NEURON, UNIT_MS,		\
 ROW(EGRESS_FETCH, "egress-fetch", SCOPE_NEURON, UNIT_BYTES,		\
     MIB(8), KIB(4), MIB(64), "what the tool fetch brings")		\
 ROW(POOL,	"pool",		SCOPE_NEURON, UNIT_COUNT,		\
-    4, 0, 16, "neurons of a profile that are ready before they are asked for")
+    4, 0, 16,							\
+    "neurons of a profile that are ready before they are asked for")	\
+ROW(HOMES,	"homes",	SCOPE_HOST, UNIT_COUNT,			\
+    128, 0, 4000, "persistent neurons of the host")			\
+ROW(HOMES_PRINCIPAL, "homes-principal", SCOPE_HOST, UNIT_COUNT,		\
+    16, 0, 4000, "persistent neurons of a principal")			\
+ROW(IDLE_EXPIRY, "idle-expiry",	SCOPE_HOST, UNIT_SECONDS,		\
+    2592000, 1, 315360000,						\
+    "a persistent neuron goes when unused so long, where it names none")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

@@ -31,10 +31,22 @@ struct strings {
 
 enum cf_mode { MODE_NATIVE = 1 };
 
+enum cf_variant { VARIANT_STANDARD, VARIANT_STRICT };
+
+/* Who else may have a neuron's workspace while it has it to write. */
+enum cf_sharing {
+	SHARING_PRINCIPAL,		/* its own principal's neurons */
+	SHARING_ANY,
+	SHARING_NONE
+};
+
 struct cf_profile {
 	struct where	 where;
 	char		 name[NAME_BYTES_MAX];
 	enum cf_mode	 mode;
+	enum cf_variant	 variant;
+	enum cf_sharing	 sharing;
+	int		 read_only;	/* workspaces are */
 	struct limits	 limits;	/* resolved: every row has a value */
 	struct cf_egress egress;
 };

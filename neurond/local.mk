@@ -13,6 +13,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/cgroup_sweep.c \
 	neurond/checks.c neurond/checks.h \
 	neurond/helper.c neurond/helper.h \
+	neurond/home.c neurond/home.h \
 	neurond/launch.c neurond/launch.h \
 	neurond/listeners.c neurond/listeners.h \
 	neurond/neuron.c neurond/neuron.h \
@@ -48,8 +49,10 @@ neurond_libnative_a_SOURCES = \
 	neurond/steps.h neurond/sys.h
 
 neurond_libmaker_a_SOURCES = \
+	neurond/image.c neurond/image.h \
 	neurond/maker.h \
 	neurond/maker_answer.c \
+	neurond/maker_home.c \
 	neurond/maker_listen.c \
 	neurond/maker_ns.c \
 	neurond/maker_place.c \

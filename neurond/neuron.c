@@ -15,6 +15,7 @@
 
 #include "call.h"
 #include "fault.h"
+#include "home.h"
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
@@ -29,6 +30,7 @@
 #include "without.h"
 
 #define BUILD_TIME	5000	/* ms from NEURON_MAKE to NEURON_UP */
+#define HOME_TIME	12000	/* the same with a home on a disk */
 #define DYING_TIME_LOG	4000	/* ms after which a death is worth a line */
 #define DYING_WAIT_MAX	250	/* ms between looks at the cgroup */
 
@@ -139,6 +141,7 @@ neuron_free(struct neuron *n)
 		close(n->pidfd);
 	if (n->tree != -1)
 		close(n->tree);
+	home_close(n);
 	listeners_close(&n->listeners);
 	if (n->place != NULL)
 		place_release(n->place);
@@ -263,6 +266,12 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 	begin_to_die(n, cause, why);
 }
 
+static unsigned
+build_time(const struct neuron *n)
+{
+	return (n->persistent == HOME_NONE ? BUILD_TIME : HOME_TIME);
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -276,10 +285,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		dying(n);
 	else if (n->state == NEURON_WAITING)
 		neuron_end(n, GONE_FAILED, "no namespaces were ready within "
-		    "%d s", BUILD_TIME / 1000);
+		    "%u s", build_time(n) / 1000);
 	else if (n->state != NEURON_UP_)
-		neuron_end(n, GONE_FAILED, "it was not up within %d s",
-		    BUILD_TIME / 1000);
+		neuron_end(n, GONE_FAILED, "it was not up within %u s",
+		    build_time(n) / 1000);
 }
 
 /* ---- the beginning ---- */
@@ -296,7 +305,8 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	memcpy(n->id, req->id, sizeof(n->id));
 	n->limits = *limits;
 	n->owner = req->owner;
-	n->tree = n->pidfd = -1;
+	n->tree = n->pidfd = n->home = n->home_lock = -1;
+	n->persistent = req->persistent;
 	listeners_init(&n->listeners, 0);
 	n->asked = now_us();
 	TAILQ_INIT(&n->calls);
@@ -304,7 +314,7 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	if (n->id[0] != '\0')
 		live++;
 	waiting++;	/* state NEURON_WAITING is 0 */
-	set_timer(n, BUILD_TIME);
+	set_timer(n, build_time(n));
 	return (n);
 }
 
@@ -359,7 +369,8 @@ neuron_make(const struct neuron_request *req)
 	if (s == NULL)
 		neuron_end(n, GONE_FAILED, "generation %u of the "
 		    "configuration is not in force", req->generation);
-	else if (why != NULL)
+	else if (why != NULL || (n->persistent != HOME_NONE &&
+	    (why = home_refused(n)) != NULL))
 		neuron_end(n, GONE_REFUSED, "%s", why);
 	else {
 		if (!req->no_egress)
@@ -439,7 +450,8 @@ start_build(struct neuron *n)
 	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
 	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
-	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0));
+	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
+	    (n->home != -1 ? BUILD_F_HOME : 0));
 	imsg_put_u8(m, (uint8_t)ntasks);
 	imsg_put_u8(m, 0);
 	imsg_put_str(m, n->workspace);
@@ -455,6 +467,9 @@ start_build(struct neuron *n)
 	if (n->workspace[0] != '\0')
 		imsg_put_fd(m, n->tree);
 	n->tree = -1;
+	if (n->home != -1)
+		imsg_put_fd(m, n->home);
+	n->home = -1;
 	if (helper_send(HELPER_SPAWNER, m) == -1)
 		neuron_end(n, GONE_FAILED, "the spawner is gone");
 	FAULT("neuron.build-sent");
@@ -496,7 +511,7 @@ neuron_take(struct neuron *n, const struct neuron_request *req,
 static void
 try_build(struct neuron *n)
 {
-	int placed;
+	int placed, homed;
 
 	if (n->state != NEURON_WAITING || !helper_is_up(HELPER_SPAWNER))
 		return;
@@ -505,7 +520,9 @@ try_build(struct neuron *n)
 		return;
 	}
 	placed = n->workspace[0] == '\0' || n->placed;
-	if (placed && (n->listeners.which == 0 || n->listeners.n > 0)) {
+	homed = n->persistent == HOME_NONE || n->home_lock != -1;
+	if (placed && homed &&
+	    (n->listeners.which == 0 || n->listeners.n > 0)) {
 		start_build(n);
 		return;
 	}
@@ -514,8 +531,8 @@ try_build(struct neuron *n)
 	set_state(n, NEURON_WALKING);
 	if (!placed && n->place != NULL)
 		place_ask(n);
-	else if ((placed ? listeners_ask(n->slot, n->listeners.which) :
-	    send_walk(n)) == -1)
+	else if ((!placed ? send_walk(n) : !homed ? home_ask(n) :
+	    listeners_ask(n->slot, n->listeners.which)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 	FAULT("neuron.walk-sent");
 }
@@ -534,8 +551,8 @@ neurons_poke(void)
 
 /* ---- what the helpers say ---- */
 
-static struct neuron *
-find_slot(uint32_t slot, uint32_t generation)
+struct neuron *
+neuron_of_slot(uint32_t slot, uint32_t generation)
 {
 	struct slot *s = slot_find(slot, generation);
 	struct neuron *n;
@@ -544,6 +561,13 @@ find_slot(uint32_t slot, uint32_t generation)
 		if (s != NULL && n->slot == s)
 			return (n);
 	return (NULL);
+}
+
+void
+neuron_walked_on(struct neuron *n)
+{
+	set_state(n, NEURON_WAITING);
+	try_build(n);
 }
 
 /* The directory that the owner could reach: whose is it, and its mount. */
@@ -599,8 +623,7 @@ neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
 		return;
 	FAULT("neuron.placed");
 	n->placed = 1;
-	set_state(n, NEURON_WAITING);
-	try_build(n);
+	neuron_walked_on(n);
 }
 
 void
@@ -629,7 +652,7 @@ neuron_on_walked(void *arg, struct imsg *m)
 	imsg_get_str(m, why, sizeof(why));
 	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
 		return (-1);
-	n = find_slot(slot, generation);
+	n = neuron_of_slot(slot, generation);
 	if (n == NULL || n->state != NEURON_WALKING)
 		return (0);	/* dropped meanwhile */
 	if (error == WALK_REFUSED)
@@ -657,7 +680,7 @@ neuron_on_listening(void *arg, struct imsg *m)
 	imsg_get_str(m, step, sizeof(step));
 	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
 		return (-1);
-	n = find_slot(slot, generation);
+	n = neuron_of_slot(slot, generation);
 	if (n == NULL || n->state != NEURON_WALKING)
 		return (0);	/* dropped meanwhile */
 	if (error != 0) {
@@ -668,8 +691,7 @@ neuron_on_listening(void *arg, struct imsg *m)
 	if (n->listeners.n > 0 || listeners_take(&n->listeners, m) == -1)
 		return (-1);
 	FAULT("neuron.listening");
-	set_state(n, NEURON_WAITING);
-	try_build(n);
+	neuron_walked_on(n);
 	return (0);
 }
 
@@ -688,7 +710,7 @@ neuron_on_built(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 1U : 0U) ||
 	    (error == 0 && pid <= 1))
 		return (-1);
-	if ((n = find_slot(slot, generation)) == NULL || n->built)
+	if ((n = neuron_of_slot(slot, generation)) == NULL || n->built)
 		return (0);	/* its cgroup was killed and removed */
 	if (error != 0) {
 		neuron_end(n, GONE_FAILED, "the neuron could not be cloned: "

@@ -31,6 +31,12 @@ enum neuron_state {
 	NEURON_DYING		/* its cgroups are emptied and removed */
 };
 
+enum neuron_home {
+	HOME_NONE,		/* one of its own that goes with it */
+	HOME_OWN,		/* one that stays, made if it is not there */
+	HOME_KEPT		/* one that must be there */
+};
+
 struct neuron {
 	TAILQ_ENTRY(neuron) entry;
 	char		 id[ID_SIZE];	/* "": the pool's */
@@ -45,6 +51,9 @@ struct neuron {
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
 	int		 placed;	/* protected names are there */
+	enum neuron_home persistent;
+	int		 home;		/* its mount, until init has it */
+	int		 home_lock;	/* -1 until it is opened */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -74,6 +83,7 @@ struct neuron_request {
 	uint32_t	 generation;	/* of the configuration it counts in */
 	uint32_t	 line;		/* index of the principal's line */
 	int		 no_egress;	/* though the profile has it */
+	enum neuron_home persistent;
 	struct owner	 owner;
 };
 
@@ -106,6 +116,10 @@ int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
 
+/* The one in a slot of that generation, or NULL. */
+struct neuron *neuron_of_slot(uint32_t slot, uint32_t generation);
+/* The maker made what it was asked for: the next step. */
+void	neuron_walked_on(struct neuron *);
 /* The maker's answer for who asked it with that ticket: errno or
  * WALK_REFUSED. */
 void	neuron_placed(const struct place *, uint32_t ticket, uint32_t error,

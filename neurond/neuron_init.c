@@ -75,7 +75,8 @@ neuron_init_check(struct neuron *n)
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
 	n->layers |= outer_layers(n);
-	missing = layers_needed(n->workspace[0] != '\0') & ~n->layers;
+	missing = layers_needed(n->workspace[0] != '\0',
+	    n->persistent != HOME_NONE) & ~n->layers;
 	if (missing == 0) {
 		up(n);
 		return;

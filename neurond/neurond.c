@@ -12,6 +12,7 @@
 #include "checks.h"
 #include "fault.h"
 #include "helper.h"
+#include "home.h"
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
@@ -98,6 +99,7 @@ first_start(void)
 	if (self.child == NULL || event_add(self.child, NULL) == -1)
 		fatalx("SIGCHLD");
 	places_load(s->state);
+	homes_load(s->state);
 	slots_init(&self.base, settings_slots());
 	pool_init();
 	self.started = 1;

@@ -10,6 +10,7 @@
 
 /* Ids of the block that are not neurons': the daemons' and the homes'. */
 #define KUID_FIRST	16
+#define HOMES_UID	7
 /* Slots beyond the neurons that may live: stock, and some that still die. */
 #define SLOTS_STOCK	8
 #define SLOTS_DYING	8

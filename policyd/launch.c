@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "egress.h"
+#include "home.h"
 #include "hook.h"
 #include "launch.h"
 #include "neuron.h"
@@ -26,6 +27,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_HELPER,		on_helper },
 	{ MSG_POOL,		on_pool },
 	{ MSG_LISTENER,		egress_on_listener },
+	{ MSG_HOME,		home_on_home },
+	{ MSG_HOMES_END,	home_on_end },
+	{ MSG_HOME_DROPPED,	home_on_dropped },
 };
 
 const struct channel_ops launch_ops = {
@@ -43,6 +47,7 @@ launch_plumb(int fd, struct event_base *base)
 	if ((launch = channel_new(fd, CH_LAUNCH, END_A, &launch_ops, NULL)) ==
 	    NULL || channel_attach(launch, base) == -1)
 		fatalx("the channel to neurond can not be made");
+	homes_launch_up();
 }
 
 void
@@ -56,6 +61,7 @@ launch_lost(void)
 	channel_free(old);
 	call_launch_lost();
 	neuron_all_lost();
+	homes_launch_lost();
 }
 
 static void
@@ -102,7 +108,8 @@ launch_make(const struct neuron *n)
 	m = launch_new(MSG_NEURON_MAKE);
 	imsg_put_u32(m, n->build.generation);
 	imsg_put_u32(m, n->build.line |
-	    (n->no_egress ? MAKE_F_NO_EGRESS : 0));
+	    (n->no_egress ? MAKE_F_NO_EGRESS : 0) |
+	    home_make_flags(n->home));
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);
 	imsg_put_bytes(m, groups, 4 * (size_t)owner->ngroups);
@@ -129,6 +136,25 @@ launch_listeners(void)
 {
 	return (launch_up() ? channel_send(launch,
 	    launch_new(MSG_LISTENERS_AGAIN)) : -1);
+}
+
+int
+launch_homes(void)
+{
+	return (launch_up() ? channel_send(launch,
+	    launch_new(MSG_HOMES_ASK)) : -1);
+}
+
+int
+launch_home_drop(const char *neuron)
+{
+	struct imsg *m;
+
+	if (!launch_up())
+		return (-1);
+	m = launch_new(MSG_HOME_DROP);
+	imsg_put_str(m, neuron);
+	return (channel_send(launch, m));
 }
 
 /* The fd, which is the message's now. */

@@ -12,6 +12,7 @@
 #include "conf.h"
 #include "drain.h"
 #include "egress.h"
+#include "home.h"
 #include "policyd.h"
 #include "query.h"
 #include "secrets.h"
@@ -144,7 +145,7 @@ query_status(const struct query *q, struct refusal *r)
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
 	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o,s:o,s:o,"
-	    "s:o}",
+	    "s:o,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -162,7 +163,8 @@ query_status(const struct query *q, struct refusal *r)
 	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0,
 	    "draining", drain_on(), "reload", reload_json(),
 	    "secrets", secrets_status(), "egress", egress_status(),
-	    "approvals", approvals_status(), "pool", pool_json()));
+	    "approvals", approvals_status(), "homes", homes_status(),
+	    "pool", pool_json()));
 }
 
 json_t *

@@ -174,6 +174,19 @@ print_egress(FILE *f, const struct cf_egress *e)
 	(void)fputs("\t}\n", f);
 }
 
+/* What differs from what stands there if nothing is said. */
+static void
+print_building(FILE *f, const struct cf_profile *p)
+{
+	if (p->variant == VARIANT_STRICT)
+		(void)fputs("\tvariant strict\n", f);
+	if (p->read_only)
+		(void)fputs("\tworkspace read-only\n", f);
+	if (p->sharing != SHARING_PRINCIPAL)
+		(void)fprintf(f, "\tworkspace %s\n", p->sharing ==
+		    SHARING_ANY ? "shared" : "exclusive");
+}
+
 /* "default" is there without being said, and then as the limits say. */
 static void
 print_profiles(FILE *f, const struct slice *s)
@@ -188,6 +201,7 @@ print_profiles(FILE *f, const struct slice *s)
 			continue;
 		print_word(f, "profile", p->name);
 		(void)fputs(" {\n\tmode native\n", f);
+		print_building(f, p);
 		slice_unsaid(s, p->name, &unsaid);
 		print_limits(f, "\t", &p->limits, &unsaid);
 		if (p->egress.on)

@@ -18,6 +18,7 @@ supervisord_libconf_a_SOURCES = \
 	supervisord/conf.c supervisord/conf.h supervisord/conf_int.h \
 	supervisord/conf_check.c \
 	supervisord/conf_egress.c \
+	supervisord/conf_build.c \
 	supervisord/conf_hook.c \
 	supervisord/conf_lex.c \
 	supervisord/conf_listen.c \
