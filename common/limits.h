@@ -152,7 +152,9 @@ ROW(EGRESS_TOTAL, "egress-total", SCOPE_NEURON, UNIT_MS,			\
 ROW(EGRESS_CONNECT, "egress-connect", SCOPE_NEURON, UNIT_MS,		\
     10000, 500, 60000, "finding a host's address and reaching it")	\
 ROW(EGRESS_FETCH, "egress-fetch", SCOPE_NEURON, UNIT_BYTES,		\
-    MIB(8), KIB(4), MIB(64), "what the tool fetch brings")
+    MIB(8), KIB(4), MIB(64), "what the tool fetch brings")		\
+ROW(APPARMOR,	"apparmor-required", SCOPE_HOST, UNIT_SWITCH,		\
+    0, 0, 1, "no neuron without the AppArmor profile myelin-neuron")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

@@ -43,6 +43,7 @@ struct neuron {
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
 	int		 placed;	/* protected names are there */
+	int		 strict;	/* the strict variant */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */

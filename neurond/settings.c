@@ -158,6 +158,14 @@ settings_listeners(const struct slice *s, const char *name)
 	return (profile == NULL ? 0 : egress_listeners(&profile->egress));
 }
 
+int
+settings_strict(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile != NULL && profile->variant == VARIANT_STRICT);
+}
+
 unsigned
 settings_slots(void)
 {

@@ -31,6 +31,8 @@ const struct limits *settings_profile(const struct slice *,
 	    const char *name);
 /* LISTENER_* that its neurons have; 0 for one without egress. */
 unsigned settings_listeners(const struct slice *, const char *name);
+/* 1 if its neurons are of the strict variant. */
+int	settings_strict(const struct slice *, const char *name);
 /* As many as the first configuration needs. */
 unsigned settings_slots(void);
 
