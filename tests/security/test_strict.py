@@ -119,6 +119,10 @@ class Strict(unittest.TestCase):
                  MULTIPROCESSING, "[0, 1, 4, 9]\nb'sub\\n'\n"),
                 ("node", "cat >n.js <<'E'\n%sE\nnode n.js" % NODE, "42 0\n"),
                 ("perl", "perl -e 'print 6 * 7, \"\\n\"'", "42\n"),
+                ("javac", "echo 'class A { public static void main(String[] a)"
+                 "{ System.out.println(Runtime.getRuntime()."
+                 "availableProcessors() > 0 ? 42 : 0); } }' >A.java && "
+                 "javac A.java && java A", "42\n"),
                 ("tail", "echo one >t; timeout 1 tail -f t", "one\n")):
             if shutil.which(program) is None:
                 continue
