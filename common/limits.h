@@ -162,7 +162,9 @@ ROW(HOMES_PRINCIPAL, "homes-principal", SCOPE_HOST, UNIT_COUNT,		\
     16, 0, 4000, "persistent neurons of a principal")			\
 ROW(IDLE_EXPIRY, "idle-expiry",	SCOPE_HOST, UNIT_SECONDS,		\
     2592000, 1, 315360000,						\
-    "a persistent neuron goes when unused so long, where it names none")
+    "a persistent neuron goes when unused so long, where it names none")	\
+ROW(APPARMOR,	"apparmor-required", SCOPE_HOST, UNIT_SWITCH,		\
+    0, 0, 1, "no neuron without the AppArmor profile myelin-neuron")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,

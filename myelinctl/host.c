@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "apparmor.h"
 #include "host.h"
 #include "limits.h"
 #include "probe.h"
@@ -156,10 +157,16 @@ apparmor(void)
 
 	if (on[0] != 'Y')
 		return (say("apparmor", 1, "", "off"));
+	if (apparmor_test() == -1)
+		return (say("apparmor", 0, "apparmor_parser -r "
+		    "/etc/apparmor.d/" APPARMOR_PROFILE ", then start Myelin "
+		    "again", "on, the profile %s can't be entered: %s",
+		    APPARMOR_PROFILE, strerrordesc_np(errno)));
 	/* Only of users: whoever is root makes user namespaces all the same. */
 	restricts = line_of("/proc/sys/kernel/"
 	    "apparmor_restrict_unprivileged_userns")[0] == '1';
-	return (say("apparmor", 1, "", "on%s", restricts ?
+	return (say("apparmor", 1, "", "on, the profile %s is loaded%s",
+	    APPARMOR_PROFILE, restricts ?
 	    ", and keeps users from making user namespaces" : ""));
 }
 

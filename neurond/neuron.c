@@ -376,6 +376,7 @@ neuron_make(const struct neuron_request *req)
 		if (!req->no_egress)
 			listeners_init(&n->listeners,
 			    settings_listeners(s, req->profile));
+		n->strict = settings_strict(s, req->profile);
 		try_build(n);
 	}
 }
@@ -451,7 +452,8 @@ start_build(struct neuron *n)
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
 	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
 	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
-	    (n->home != -1 ? BUILD_F_HOME : 0));
+	    (n->home != -1 ? BUILD_F_HOME : 0) |
+	    (n->strict ? BUILD_F_STRICT : 0));
 	imsg_put_u8(m, (uint8_t)ntasks);
 	imsg_put_u8(m, 0);
 	imsg_put_str(m, n->workspace);

@@ -54,6 +54,7 @@ struct neuron {
 	enum neuron_home persistent;
 	int		 home;		/* its mount, until init has it */
 	int		 home_lock;	/* -1 until it is opened */
+	int		 strict;	/* the strict variant */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */

@@ -15,8 +15,10 @@
 #include "neuron_init.h"
 #include "pool.h"
 #include "proc.h"
+#include "settings.h"
 #include "slot.h"
 #include "steps.h"
+#include "without.h"
 
 static const char *const step_words[STEP_COUNT] = {
 #define ROW(sym, words)	words,
@@ -34,6 +36,19 @@ outer_layers(const struct neuron *n)
 	    (slots_base()->swap ? LAYER_BIT(CG_SWAP) : 0) |
 	    (n->pidfd != -1 ? LAYER_BIT(PIDFD) : 0) |
 	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
+}
+
+static uint64_t
+needed(const struct neuron *n)
+{
+	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
+	    (n->strict ? LAYERS_OF_STRICT : 0) |
+	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0);
+
+	return (layers_needed(kind) |
+	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&
+	    !WITHOUT(apparmor_required) ?
+	    LAYER_BIT(APPARMOR) : 0));
 }
 
 void
@@ -75,8 +90,7 @@ neuron_init_check(struct neuron *n)
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
 	n->layers |= outer_layers(n);
-	missing = layers_needed(n->workspace[0] != '\0',
-	    n->persistent != HOME_NONE) & ~n->layers;
+	missing = needed(n) & ~n->layers;
 	if (missing == 0) {
 		up(n);
 		return;

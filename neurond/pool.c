@@ -170,6 +170,7 @@ static int
 is_plain(const struct neuron_request *req, const struct slice *s)
 {
 	return (req->workspace[0] == '\0' &&
+	    req->persistent == HOME_NONE &&
 	    settings_plain(s, req->profile, req->no_egress));
 }
 

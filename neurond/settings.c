@@ -190,7 +190,16 @@ settings_listeners(const struct slice *s, const char *name)
 int
 settings_plain(const struct slice *s, const char *name, int no_egress)
 {
-	return (no_egress || settings_listeners(s, name) == 0);
+	return ((no_egress || settings_listeners(s, name) == 0) &&
+	    !settings_strict(s, name));
+}
+
+int
+settings_strict(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile != NULL && profile->variant == VARIANT_STRICT);
 }
 
 unsigned

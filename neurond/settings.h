@@ -39,6 +39,8 @@ unsigned settings_listeners(const struct slice *, const char *name);
  * they are asked for.  no_egress: in spite of its egress.
  */
 int	settings_plain(const struct slice *, const char *name, int no_egress);
+/* 1 if its neurons are of the strict variant. */
+int	settings_strict(const struct slice *, const char *name);
 /* As many as the first configuration needs. */
 unsigned settings_slots(void);
 
