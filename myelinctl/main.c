@@ -84,10 +84,14 @@ static const struct command commands[] = {
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID|all | show ID]",
+	{ "sessions", "sojnwpPXU", 0, EXIT_FAILED,
+	    "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
-	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
+	{ "neurons", "sojnwpNBI", 0, EXIT_FAILED,
+	    "[list | create | show NEURON | destroy NEURON ...]", "list "
+	    "neurons, and make, read and destroy persistent ones",
+	    cmd_neurons },
 	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
 	    cmd_tools },
 	{ "whoami", "soj", 0, EXIT_FAILED, "", "who you are here, and what "
@@ -209,6 +213,7 @@ run_command(const struct command *command, struct options *o, int argc,
 	}
 	status = command->fn(o, argc - optind, argv + optind);
 	json_decref(o->env);
+	json_decref(o->labels);
 	if (fflush(stdout) == EOF && status == 0) {
 		complain("writing output: %s", strerror(errno));
 		status = o->failure;

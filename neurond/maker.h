@@ -58,7 +58,7 @@ struct home {
 };
 
 /* Its mount, mapped to the neuron; it is made if there is none. */
-_Noreturn void	maker_home(const struct home *, int homes);
+_Noreturn void	maker_home(struct home *, int homes);
 /* Removes it, if nobody has it. */
 _Noreturn void	maker_erase(uint32_t ticket, const char *neuron, int homes);
 
