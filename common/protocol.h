@@ -391,7 +391,11 @@ ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
  *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
  *   that have these ("": any) */						\
-ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- neurond and PID 1 of a neuron, for short calls ------------------- */ \
+/* RUN_RAN u32 run, i32 exit code, i32 signal, u64 peak bytes, u32 us that it \
+ *   ran: RUN_STARTED and RUN_ENDED in one, of what ended at once */	\
+ROW(RUN_RAN,	CH_INIT, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -628,6 +632,7 @@ enum end_cause {
 };
 #define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
 #define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

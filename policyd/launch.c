@@ -342,6 +342,8 @@ on_ended(void *arg, struct imsg *m)
 	/* egressd's calls are not neurond's to end */
 	if (c != NULL && c->egress != 0)
 		return (-1);
+	if (c != NULL && (end.flags & ENDED_F_STARTED) != 0)
+		call_started(c);
 	if (c != NULL)
 		call_ended(c, &end);
 	else
