@@ -15,7 +15,7 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(q->rules != NULL ? MSG_OPEN_RULED : MSG_OPEN);
 	imsg_put_u32(m, p->request);
@@ -39,7 +39,7 @@ policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END);
 	imsg_put_u32(m, p->request);
@@ -55,7 +55,7 @@ policy_open_named(struct conn *c, const char *name, const struct request *q,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_OPEN_NAMED);
 	imsg_put_u32(m, p->request);
@@ -73,7 +73,7 @@ policy_end_named(struct conn *c, const char *name, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END_NAMED);
 	imsg_put_u32(m, p->request);
@@ -105,7 +105,7 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_MANAGE);
 	imsg_put_u32(m, p->request);
@@ -121,7 +121,7 @@ policy_key(struct conn *c, unsigned what, uint32_t seconds, const char *text)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	/* The one answer that has a token. */
 	p->clean = 0;
@@ -141,7 +141,7 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_SECRET_SET);
 	imsg_put_u32(m, p->request);
@@ -180,7 +180,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	struct imsg *m;
 	int i;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL) {
+	if ((p = pending_act(c, NULL, NULL)) == NULL) {
 		for (i = 0; i < 4; i++)
 			if (fds[i] != -1)
 				close(fds[i]);
@@ -222,7 +222,7 @@ policy_steer(struct conn *c, enum msg_type type, uint32_t value,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(type);
 	imsg_put_u32(m, p->request);

@@ -367,7 +367,11 @@ ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HOME_DROP S neuron, which is not live: its home is destroyed.		\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
-ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- looking after it ------------------------------------------------ */ \
+/* REQUEST u32 request, u64 the number that its client was told: just	\
+ *   before what asks for a change under that request */		\
+ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -576,8 +580,9 @@ enum query_what {
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
 	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
-	QUERY_KEYS
+	QUERY_KEYS, QUERY_METRICS
 };
+#define QUERY_LAST	QUERY_METRICS
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */
 enum effect {

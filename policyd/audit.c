@@ -13,6 +13,7 @@
 
 #include "audit.h"
 #include "audit_files.h"
+#include "metrics.h"
 #include "redact.h"
 #include "secrets.h"
 #include "without.h"
@@ -243,6 +244,7 @@ audit_append(const char *event, json_t *members)
 	struct audit_mark mark = head;
 	size_t i, len;
 
+	metrics_event(event, members);
 	audit_clean(members);
 	len = audit_format(event, members, &mark);
 	json_decref(members);

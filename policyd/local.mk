@@ -27,6 +27,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/keys.c policyd/keys.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
+	policyd/metrics.c policyd/metrics.h \
 	policyd/named.c policyd/named.h \
 	policyd/neuron.c policyd/neuron.h \
 	policyd/operator.c \

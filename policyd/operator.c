@@ -19,6 +19,7 @@ static int	on_key_set(void *, struct imsg *);
 static void	operator_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
+	{ MSG_REQUEST,		api_on_request },
 	{ MSG_PEER,		api_on_peer },
 	{ MSG_PEER_GONE,	api_on_peer_gone },
 	{ MSG_END,		on_end },
@@ -84,8 +85,9 @@ on_end(void *arg, struct imsg *m)
 		reply_refusal(&to, &r);
 		return (0);
 	}
-	log_info("session %s is ended by operator %s", id, peer->who);
-	audit_append("session.killed", json_pack("{s:s,s:s}",
+	log_info_of(&(struct log_about){ .request = to.id, .session = id },
+	    "session %s is ended by operator %s", id, peer->who);
+	audit_append_for(&to, "session.killed", json_pack("{s:s,s:s}",
 	    "session", id, "operator", peer->who));
 	session_end(s, "ended_by_operator", &to);
 	return (0);
