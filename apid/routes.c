@@ -24,6 +24,8 @@ static const char *const watching[] = { "after", "event", NULL };
 
 static const struct route routes[] = {
 	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
+	{ "GET", "/openapi.json", ON_BOTH, BODY_NONE, 0, NULL, route_openapi },
+	{ "GET", "/metrics", ON_OPERATOR, BODY_NONE, 0, NULL, route_metrics },
 	{ "GET", "/v1/whoami", ON_BOTH, BODY_NONE, 0, NULL, route_whoami },
 	{ "GET", "/v1/limits", ON_BOTH, BODY_NONE, 0, NULL, route_limits },
 	{ "GET", "/v1/tools", ON_AGENT, BODY_NONE, 0, NULL, route_tools },

@@ -55,6 +55,8 @@ void	route_session_end(struct conn *);
 void	route_neuron_make(struct conn *);
 void	route_neuron_end(struct conn *);
 void	route_health(struct conn *);
+void	route_openapi(struct conn *);	/* openapi.c */
+void	route_metrics(struct conn *);
 void	route_whoami(struct conn *);
 void	route_tools(struct conn *);
 void	route_limits(struct conn *);
