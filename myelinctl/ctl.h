@@ -70,6 +70,8 @@ int	cmd_call(struct options *, int, char **);
 int	cmd_cp(struct options *, int, char **);
 int	cmd_files(struct options *, int, char **);
 int	cmd_shell(struct options *, int, char **);
+int	cmd_log(struct options *, int, char **);
+int	cmd_metrics(struct options *, int, char **);
 int	cmd_status(struct options *, int, char **);
 int	cmd_neurons(struct options *, int, char **);
 int	cmd_sessions(struct options *, int, char **);

@@ -291,64 +291,6 @@ cmd_whoami(struct options *o, int argc, char **argv)
 	    NITEMS(who_columns) - !o->operator));
 }
 
-static const struct column status_columns[] = {
-	{ "version", "version", 0 },
-	{ "instance", "instance", 0 },
-	{ "up for (s)", "uptime_s", 0 },
-	{ "supervisor", "supervisor.pid", 0 },
-	{ "neurons", "neurons.live", 0 },
-	{ "neurons, most", "neurons.limit", 0 },
-	{ "sessions", "sessions.live", 0 },
-	{ "calls running", "calls.running", 0 },
-	{ "calls, most", "calls.limit", 0 },
-	{ "calls so far", "calls.total", 0 },
-	{ "draining", "draining", 0 },
-	{ "audit records", "audit.sequence", 0 },
-	{ "approvals waiting", "approvals.pending", 0 },
-	{ "the oldest (s)", "approvals.oldest_s", 0 },
-	{ "self-approval", "self_approval", 0 },
-	{ "secrets registered", "secrets.count", 0 },
-	{ "secrets to enter again", "secrets.needs_reentry", 0 },
-	{ "secrets kept by", "secrets.store", 0 },
-	{ "egress", "egress.state", 0 },
-	{ "neurons with egress", "egress.neurons", 0 },
-	{ "hosts granted", "egress.grants", 0 },
-	{ "configuration", "reload.generation", 0 },
-	{ "last reload", "reload.result", 0 },
-	{ "its error", "reload.error", 0 },
-};
-
-static const struct column process_columns[] = {
-	{ "PROCESS", "name", 0 },
-	{ "PID", "pid", 1 },
-	{ "STATE", "state", 0 },
-	{ "RESTARTS", "restarts", 1 },
-};
-
-int
-cmd_status(struct options *o, int argc, char **argv)
-{
-	json_t *json;
-
-	(void)argv;
-	if (argc != 0)
-		return (no_operands(o, "status", argc));
-	json = api_call(o, OPERATOR, "GET", "/v1/status", NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	else {
-		words_lines(json, status_columns, NITEMS(status_columns));
-		putchar('\n');
-		words_table(json_object_get(json, "processes"),
-		    process_columns, NITEMS(process_columns),
-		    "It says nothing of its processes.");
-	}
-	json_decref(json);
-	return (0);
-}
-
 int
 cmd_version(struct options *o, int argc, char **argv)
 {

@@ -28,6 +28,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/keys.c \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
+	myelinctl/log.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/mcp.c myelinctl/mcp.h \
 	myelinctl/mcp_answer.c \
@@ -42,6 +43,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/status.c \
 	myelinctl/suggest.c \
 	myelinctl/term.c myelinctl/term.h \
 	myelinctl/tar.c myelinctl/tar.h \
