@@ -80,6 +80,8 @@ void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 void	route_session_transcript(struct conn *);
 void	route_prune(struct conn *);
+void	route_log_level(struct conn *);
+void	route_backup(struct conn *);
 void	route_approvals(struct conn *);
 void	route_approval_get(struct conn *);
 void	route_approval_decide(struct conn *);

@@ -371,7 +371,11 @@ ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* ---- looking after it ------------------------------------------------ */ \
 /* REQUEST u32 request, u64 the number that its client was told: just	\
  *   before what asks for a change under that request */		\
-ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
+ *   it is from now on, until the next configuration */			\
+ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -420,8 +424,10 @@ enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
  */
 enum {
 	MANAGE_DRAIN = 1, MANAGE_RESUME = 2, MANAGE_PRUNE = 3,
-	MANAGE_PRUNE_LOOK = 4
+	MANAGE_PRUNE_LOOK = 4, MANAGE_BACKUP = 5, MANAGE_LOG_BRIEF = 6,
+	MANAGE_LOG_VERBOSE = 7
 };
+#define MANAGE_LAST	MANAGE_LOG_VERBOSE
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)

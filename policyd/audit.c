@@ -13,6 +13,7 @@
 
 #include "audit.h"
 #include "audit_files.h"
+#include "backup.h"
 #include "metrics.h"
 #include "redact.h"
 #include "secrets.h"
@@ -325,7 +326,7 @@ audit_rotate(uint64_t size)
 	int fd;
 
 	if ((uint64_t)audit_size < size || (uint64_t)audit_size < rotate_from ||
-	    pending_len > 0)
+	    pending_len > 0 || backup_copies())
 		return (0);
 	if ((fd = audit_files_next(head.sequence)) == -1) {
 		log_warn("audit.jsonl: no new file can be begun; this one is "

@@ -1,10 +1,12 @@
 """Request ids: in answers, records and the journal; and "myelinctl log"."""
 import json
+import os
 import re
+import signal
 import unittest
 
 from approvals import AGENT, OPERATOR, Split
-from harness import Instance
+from harness import Instance, wait_for
 from test_journal import Played
 
 RID = re.compile(r"^r-[0-9a-f]{16}$")
@@ -209,6 +211,61 @@ class Journal(unittest.TestCase):
         self.assertEqual(self.of(PRIORITY="0"), [])
         self.assertEqual(self.of(MESSAGE="forged"), [])
         self.assertEqual(self.of(MYELIN_CALL="c-00000000000000000000"), [])
+
+
+class Level(unittest.TestCase):
+    """log verbose and brief, by reload and at once."""
+
+    def lines(self, i):
+        """Whether a call is told of, by policyd and by apid."""
+        size = len(i.log())
+        call = i.call("exec", {"argv": ["true"]})["call"]
+        rid = i.get("/nowhere")[1]["error"]["request_id"]
+        i.status()
+        text = i.log()[size:]
+        return (call in text, rid in text)
+
+    def test_live(self):
+        with Instance() as i:
+            self.assertEqual(self.lines(i), (False, False))
+            for level, told in (("verbose", True), ("brief", False)):
+                r = i.ctl("log-level", level)
+                self.assertEqual((r.returncode, r.stdout),
+                                 (0, level.encode() + b"\n"), r.stderr)
+                self.assertEqual(i.ctl("log-level").stdout,
+                                 level.encode() + b"\n")
+                self.assertEqual(i.status()["log"], level)
+                wait_for(lambda: self.lines(i) == (told, told), 10)
+            # also where a process is started again
+            self.assertEqual(i.ctl("log-level", "verbose").returncode, 0)
+            for name in ("apid", "policyd"):
+                os.kill(i.pid(name), signal.SIGKILL)
+                i.wait_up()
+                wait_for(lambda: self.lines(i) == (True, True), 10)
+            levels = [r["level"] for r in records(i)
+                      if r["event"] == "log.level"]
+            self.assertEqual(levels, ["verbose", "brief", "verbose"])
+            # the next configuration decides again
+            n = i.status()["reload"]["generation"]
+            i.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: i.status()["reload"]["generation"] > n, 20)
+            wait_for(lambda: self.lines(i) == (False, False), 10)
+
+    def test_configured(self):
+        for word, told in (("brief", False), ("verbose", True)):
+            with Instance(extra="log %s\n" % word) as i:
+                self.assertEqual(i.status()["log"], word)
+                self.assertEqual(self.lines(i), (told, told))
+
+    def test_who_and_what(self):
+        with Instance() as i:
+            for body in ({}, {"level": "loud"}, {"level": 1},
+                         {"level": "brief", "x": 1}, []):
+                self.assertEqual(i.request("POST", "/v1/log", body,
+                                           operator=True)[0], 400, body)
+            self.assertEqual(i.request("POST", "/v1/log",
+                                       {"level": "verbose"})[0], 404)
+            self.assertEqual(i.status()["log"], "brief")
 
 
 class Split_(unittest.TestCase):
