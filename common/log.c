@@ -56,7 +56,7 @@ log_verbose(void)
 static void
 flatten(char *s)
 {
-	for (; *s != '\0'; s++)
+	for (; *s != '\0' && !WITHOUT(log_fields); s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
 }
@@ -72,6 +72,10 @@ put_message(char *packet, size_t at, size_t size, const char *line)
 	static const char name[] = "MESSAGE\n";
 	uint64_t len = strlen(line);
 	int i;
+
+	if (WITHOUT(log_fields))
+		return (at + (size_t)snprintf(packet + at, size - at,
+		    "MESSAGE=%s\n", line));
 
 	if (at + sizeof(name) + 8 + len + 1 > size)
 		return (0);

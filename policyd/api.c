@@ -15,6 +15,7 @@
 #include "ids.h"
 #include "mcpkey.h"
 #include "secrets.h"
+#include "without.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -153,7 +154,7 @@ audit_append_for(const struct reply_to *to, const char *event,
 {
 	if (members == NULL)
 		members = json_object();
-	if (to->id != 0)
+	if (to->id != 0 && !WITHOUT(request_ids))
 		json_object_set_new(members, "request_id", request_json(to));
 	audit_append(event, members);
 }

@@ -204,6 +204,11 @@ class Journal(unittest.TestCase):
         s.request(AGENT, "GET", "/v1/calls?" + "x%0aMYELIN_CALL=1")
         s.request(AGENT, "POST", "/v1/calls", {
             "tool": "exec", "args": {"argv": [evil]}, "wait_ms": 20000})
+        # where the words of a refusal have it as it came
+        status, body = s.request(AGENT, "POST", "/v1/calls", {
+            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000,
+            "workspace": "/nowhere/at all/" + evil})
+        self.assertIn("workspace", str(body))
         (e,) = self.of(MYELIN_REQUEST_ID=rid)
         self.assertEqual((e["PRIORITY"], e["MYELIN_PROCESS"]),
                          ("7", "apid"))
