@@ -100,6 +100,16 @@ static const struct command commands[] = {
 	    cmd_limits },
 	{ "status", "sj", 0, EXIT_FAILED, "", "how the service is "
 	    "(operators)", cmd_status },
+	{ "metrics", "s", 0, EXIT_FAILED, "", "numbers of the service, as "
+	    "Prometheus reads them (operators)", cmd_metrics },
+	{ "log", "sj", 0, EXIT_FAILED, "ID", "all there is of a request, "
+	    "call, approval, session, neuron or key (operators)", cmd_log },
+	{ "log-level", "s", 0, EXIT_FAILED, "[verbose | brief]", "how much the "
+	    "service logs (operators)", cmd_log_level },
+	{ "backup", "s", 0, EXIT_FAILED, "FILE [STATE]", "copy the state to a "
+	    "file (root)", cmd_backup },
+	{ "restore", "", 0, EXIT_FAILED, "FILE [STATE]", "put a backup in the "
+	    "state's place (root)", cmd_restore },
 	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
 	    "for those that run (operators)", cmd_drain },
 	{ "prune", "sjOD", 0, EXIT_FAILED, "", "remove old transcripts "

@@ -188,7 +188,8 @@ dying(struct neuron *n)
 	kill_all(n);
 	if (n->wait > 0 && n->wait == DYING_WAIT_MAX &&
 	    now_us() - n->asked > DYING_TIME_LOG * 1000) {
-		log_warnx("neuron %s does not go away", n->id);
+		log_warnx_of(&(struct log_about){ .neuron = n->id },
+		    "neuron %s does not go away", n->id);
 		n->asked = now_us();
 	}
 	n->wait = n->wait == 0 ? 1 : n->wait * 2;
@@ -261,7 +262,8 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 		why = NULL;
 	va_end(ap);
 	if (cause == GONE_FAILED || cause == GONE_LOST)
-		log_warnx("neuron %s: %s", n->id[0] != '\0' ? n->id :
+		log_warnx_of(&(struct log_about){ .neuron = n->id },
+		    "neuron %s: %s", n->id[0] != '\0' ? n->id :
 		    "of the pool", why);
 	begin_to_die(n, cause, why);
 }
