@@ -367,7 +367,15 @@ ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HOME_DROP S neuron, which is not live: its home is destroyed.		\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
-ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP) \
+/* ---- directories of the host that a profile names -------------------- */ \
+/* TREES u32 slot, u32 generation, u32 kuid (0: root's files stay root's),	\
+ *   u8 directories, u8 1 if the first is the neuron's root, S their paths,	\
+ *   each with a newline */						\
+ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S which and why; detached mounts... */				\
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -537,7 +545,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define BUILD_F_HOME		0x08	/* a tree is its home */
 #define BUILD_F_ROOT		0x10	/* a tree is its root */
 #define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
-#define BUILD_FLAGS		0x3f
+#define BUILD_F_OVERLAY		0x40	/* which it may change for itself */
+#define BUILD_FLAGS		0x7f
 
 /* BUILD: mounts beside workspace, home and root: what its fds leave */
 #define BUILD_MOUNTS_MAX	5

@@ -47,6 +47,7 @@ struct cf_mount {
 	char		*at;		/* inside */
 };
 #define MOUNTS_MAX	5		/* of a profile */
+#define TREE_PATH_MAX	1024		/* bytes of a path, NUL included */
 
 /* Directories of the host that a profile's neurons are built from. */
 struct cf_trees {

@@ -71,13 +71,21 @@ get_where(struct dec *d, struct where *w)
 	w->line = dec_u32(d);
 }
 
+/* Messages end a path with a newline. */
+static int
+path_ok(const char *path)
+{
+	return (path_clean(path) && path[1] != '\0' &&
+	    strlen(path) < TREE_PATH_MAX && strchr(path, '\n') == NULL);
+}
+
 /* What root opens, or puts there: nothing else gets through. */
 static char *
 get_path(struct dec *d)
 {
 	char *path = dec_strdup(d, PATH_BYTES_MAX);
 
-	if (path == NULL || !path_clean(path) || path[1] == '\0')
+	if (path == NULL || !path_ok(path))
 		d->error = 1;
 	return (path);
 }
@@ -90,8 +98,7 @@ get_root(struct dec *d, struct cf_trees *t)
 	if (t->root != NULL && t->root[0] == '\0') {
 		free(t->root);
 		t->root = NULL;
-	} else if (t->root == NULL || !path_clean(t->root) ||
-	    t->root[1] == '\0')
+	} else if (t->root == NULL || !path_ok(t->root))
 		d->error = 1;
 	if (t->root == NULL && t->overlay)
 		d->error = 1;

@@ -36,7 +36,9 @@ on_make(void *arg, struct imsg *m)
 	req.generation = imsg_get_u32(m);
 	req.line = imsg_get_u32(m);
 	req.no_egress = (req.line & MAKE_F_NO_EGRESS) != 0;
-	req.line &= ~MAKE_F_NO_EGRESS;
+	req.read_only = (req.line & MAKE_F_READ_ONLY) != 0 &&
+	    !WITHOUT(workspace_read_only);
+	req.line &= ~(MAKE_F_NO_EGRESS | MAKE_F_READ_ONLY);
 	req.owner.uid = imsg_get_u32(m);
 	req.owner.gid = imsg_get_u32(m);
 	groups = imsg_get_bytes(m, &size);

@@ -12,6 +12,7 @@
 #include "helper.h"
 #include "ids.h"
 #include "listeners.h"
+#include "shown.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -39,6 +40,8 @@ struct neuron {
 	struct owner	 owner;
 	char		*workspace;	/* "" without one */
 	int		 tree;
+	int		 read_only;	/* its workspace is */
+	struct shown	 shown;
 	struct listeners listeners;
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
@@ -72,6 +75,7 @@ struct neuron_request {
 	uint32_t	 generation;	/* of the configuration it counts in */
 	uint32_t	 line;		/* index of the principal's line */
 	int		 no_egress;	/* though the profile has it */
+	int		 read_only;	/* though the profile says nothing */
 	struct owner	 owner;
 };
 
@@ -106,6 +110,7 @@ void	neurons_place(const struct place *);
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);
 int	neuron_on_listening(void *, struct imsg *);
+int	neuron_on_trees(void *, struct imsg *);
 int	neuron_on_built(void *, struct imsg *);
 
 uint64_t now_us(void);

@@ -70,6 +70,25 @@ decide_preset(const struct cf_principal *line, const char *wanted,
 	return (0);
 }
 
+/* One can't lie in the other: nothing is made in either for the other. */
+static int
+workspace_meets(const char *profile, const char *workspace,
+    struct refusal *r)
+{
+	const struct cf_profile *p = slice_profile(conf(), profile);
+	const char *at;
+	size_t i;
+
+	for (i = 0; p != NULL && i < p->trees.nmounts; i++) {
+		at = p->trees.mounts[i].at;
+		if (path_within(workspace, at) || path_within(at, workspace))
+			return (refuse(r, 403, "forbidden", "the workspace "
+			    "\"%s\" meets the mount at \"%s\" of the "
+			    "profile \"%s\"", workspace, at, profile));
+	}
+	return (0);
+}
+
 static int
 decide_workspace(const struct cf_principal *line, const struct wanted *w,
     struct build *b, struct refusal *r)
@@ -86,6 +105,8 @@ decide_workspace(const struct cf_principal *line, const struct wanted *w,
 		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
 		    "not within those of the principal line %s:%u",
 		    w->workspace, line->where.file, line->where.line));
+	if (workspace_meets(b->profile, w->workspace, r) == -1)
+		return (-1);
 	strlcpy(b->workspace, w->workspace, sizeof(b->workspace));
 	return (0);
 }

@@ -79,7 +79,7 @@ static const char *const never_whole[] = { "/", "/etc", "/home", "/root",
 /* Where a neuron has something of its own, and what lies below. */
 static const char *const taken[] = { "/bin", "/dev", "/etc", "/home/agent",
 	"/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin",
-	"/sys", "/tmp", "/usr", "/var/run", "/var/tmp" };
+	"/sys", "/usr", "/var/run", "/var/tmp" };
 
 #define COUNT(list)	(sizeof(list) / sizeof((list)[0]))
 
@@ -89,9 +89,10 @@ source_ok(struct parser *ps, struct pos pos, const char *what,
 {
 	size_t i;
 
-	if (!path_clean(path)) {
+	if (!path_clean(path) || strlen(path) >= TREE_PATH_MAX) {
 		conf_error(ps, pos, "%s \"%s\": an absolute path without "
-		    "empty, . or .. parts is needed", what, path);
+		    "empty, . or .. parts is needed, of at most %d bytes", what,
+		    path, TREE_PATH_MAX - 1);
 		return (false);
 	}
 	for (i = 0; i < COUNT(never_whole); i++)
@@ -114,9 +115,16 @@ target_ok(struct parser *ps, struct pos pos, const char *at)
 {
 	size_t i;
 
-	if (!path_clean(at)) {
+	if (!path_clean(at) || strlen(at) >= TREE_PATH_MAX) {
 		conf_error(ps, pos, "mount at \"%s\": an absolute path "
-		    "without empty, . or .. parts is needed", at);
+		    "without empty, . or .. parts is needed, of at most %d "
+		    "bytes", at, TREE_PATH_MAX - 1);
+		return (false);
+	}
+	/* Below its own /tmp there is room. */
+	if (strcmp(at, "/tmp") == 0) {
+		conf_error(ps, pos, "mount at \"/tmp\": a neuron has its own; "
+		    "say where else with at");
 		return (false);
 	}
 	for (i = 0; i < COUNT(taken); i++) {
