@@ -21,6 +21,7 @@ struct request {
 	char		 workspace[PATH_BYTES_MAX];
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
+	int		 read_only;	/* the workspace is to be */
 	char		*rules;		/* the session's own, JSON; or NULL */
 	uint32_t	 expires;	/* s; 0: the default */
 	uint32_t	 timeout_ms;	/* 0: the default, or TIMEOUT_MOST */

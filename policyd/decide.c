@@ -93,6 +93,10 @@ static int
 decide_workspace(const struct cf_principal *line, const struct wanted *w,
     struct build *b, struct refusal *r)
 {
+	const struct cf_profile *p = slice_profile(conf(), b->profile);
+
+	/* A request can only tighten. */
+	b->read_only = w->read_only || (p != NULL && p->read_only);
 	b->workspace[0] = '\0';
 	if (w->workspace[0] == '\0')
 		return (0);
@@ -193,6 +197,7 @@ decide_build(const struct cf_principal *line, const struct peer_ids *ids,
 	strlcpy(b->said_preset, w->preset, sizeof(b->said_preset));
 	b->said_uid = w->owner_uid;
 	b->said_gid = w->owner_gid;
+	b->said_read_only = w->read_only;
 	if (decide_profile(line, w->profile, b->profile, r) == -1 ||
 	    decide_preset(line, w->preset, b, r) == -1 ||
 	    decide_workspace(line, w, b, r) == -1 ||
@@ -216,6 +221,7 @@ decide_again(struct build *b, struct refusal *r)
 	strlcpy(w.profile, b->said_profile, sizeof(w.profile));
 	strlcpy(w.preset, b->said_preset, sizeof(w.preset));
 	strlcpy(w.workspace, b->workspace, sizeof(w.workspace));
+	w.read_only = b->said_read_only;
 	w.owner_uid = b->said_uid;
 	w.owner_gid = b->said_gid;
 	if (decide_build(line, &b->peer, &w, &fresh, r) == -1)

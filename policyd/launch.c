@@ -98,7 +98,8 @@ launch_make(const struct neuron *n)
 	m = launch_new(MSG_NEURON_MAKE);
 	imsg_put_u32(m, n->build.generation);
 	imsg_put_u32(m, n->build.line |
-	    (n->no_egress ? MAKE_F_NO_EGRESS : 0));
+	    (n->no_egress ? MAKE_F_NO_EGRESS : 0) |
+	    (n->build.read_only ? MAKE_F_READ_ONLY : 0));
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);
 	imsg_put_bytes(m, groups, 4 * (size_t)owner->ngroups);

@@ -222,10 +222,11 @@ neuron_is_up(struct neuron *n, uint64_t layers, uint32_t us)
 	if (n->state != NEURON_MAKING)
 		return;
 	n->state = NEURON_UP;
-	audit_append("neuron.made", json_pack("{s:s,s:s,s:s,s:o,s:i}",
+	audit_append("neuron.made", json_pack("{s:s,s:s,s:s,s:o,s:b,s:i}",
 	    "neuron", n->id, "kind", "ephemeral",
 	    "profile", n->build.profile,
 	    "workspace", json_text_or_null(n->build.workspace),
+	    "read_only", n->build.read_only,
 	    "owner", (int)n->build.owner.uid));
 	sync_soon();
 	if (n->session != NULL)

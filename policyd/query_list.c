@@ -66,13 +66,14 @@ neuron_json(const struct neuron *n)
 		[NEURON_GOING] = "going",
 	};
 
-	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:i,s:o,s:o}",
+	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:b,s:s,s:i,s:o,s:o}",
 	    "neuron", n->id, "kind", "ephemeral",
 	    "principal", principal_json((uint32_t)n->ident->uid),
 	    "session", json_text_or_null(n->session != NULL ?
 	    n->session->row.id : NULL),
 	    "profile", json_text(n->build.profile),
 	    "workspace", json_text_or_null(n->build.workspace),
+	    "read_only", n->build.read_only,
 	    "state", states[n->state], "calls", (int)n->calls,
 	    "created", json_when(n->created), "egress", egress_json(n)));
 }

@@ -289,6 +289,40 @@ print(open("file").read(), end="")
                         **self.w.fields())
         self.assertIn("as it was", r["stdout"], r)
 
+    def test_a_request_tightens_and_never_widens(self):
+        for profile, said, want in (("default", True, EROFS),
+                                    ("default", False, None),
+                                    ("locked", False, EROFS)):
+            out = self.python(self.ERRORS + "tried(open, 'new', 'w')",
+                              profile, read_only=said, **self.w.fields())
+            self.assertEqual(out.strip(), str(want or "done"), profile)
+            session = self.i.session(profile=profile, read_only=said,
+                                     **self.w.fields())
+            neuron = [n for n in self.i.get("/v1/neurons")[1]["neurons"]
+                      if n["session"] == session][0]
+            self.assertEqual(neuron["read_only"], want is not None)
+            r = self.i.bash("echo x > new", session=session)
+            self.assertEqual(r["exit_code"] != 0, want is not None, r)
+            if want:
+                self.assertIn("Read-only file system", r["stderr"])
+            self.i.request("DELETE", "/v1/sessions/" + session)
+        os.unlink(self.w.at("new"))
+        status, body = self.i.request("POST", "/v1/sessions",
+                                      {"read_only": 1})
+        self.assertEqual((status, body["error"]["code"]),
+                         (400, "bad_request"))
+        session = self.i.session()
+        status, body = self.i.request(
+            "POST", "/v1/sessions/%s/calls" % session,
+            {"tool": "bash", "args": {"command": "true"}, "read_only": True})
+        self.assertEqual(status, 400, body)
+
+    def test_the_clients_option(self):
+        r = self.i.ctl("run", "-w", self.w.path, "--read-only", "--", "touch",
+                       "new")
+        self.assertIn(b"Read-only file system", r.stderr)
+        self.assertNotIn("new", os.listdir(self.w.path))
+
     # ---- a root of its own ----
 
     def test_an_image_is_the_root(self):
