@@ -22,6 +22,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "program.h"
 #include "slot.h"
@@ -51,6 +52,7 @@ static const struct channel_handler maker_handlers[] = {
 	{ MSG_HELPER_UP,	on_helper_up },
 	{ MSG_NS_MADE,		slot_on_ns_made },
 	{ MSG_LISTENING,	neuron_on_listening },
+	{ MSG_TREES_MADE,	neuron_on_trees },
 	{ MSG_WALKED,		neuron_on_walked },
 	{ MSG_PLACED,		place_on_placed },
 	{ MSG_CLEARED,		place_on_cleared },
@@ -284,6 +286,7 @@ on_helper_up(void *arg, struct imsg *m)
 	slots_poke();
 	places_poke();
 	neurons_poke();
+	pool_poke();
 	proc_check_ready();
 	return (0);
 }

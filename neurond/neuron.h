@@ -12,6 +12,8 @@
 #include "helper.h"
 #include "ids.h"
 #include "listeners.h"
+#include "pool_list.h"
+#include "shown.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -38,13 +40,16 @@ enum neuron_home {
 
 struct neuron {
 	TAILQ_ENTRY(neuron) entry;
-	char		 id[ID_SIZE];
+	char		 id[ID_SIZE];	/* "": the pool's */
 	enum neuron_state state;
+	struct pooled	 pooled;
 	struct slot	*slot;
 	struct limits	 limits;
 	struct owner	 owner;
 	char		*workspace;	/* "" without one */
 	int		 tree;
+	int		 read_only;	/* its workspace is */
+	struct shown	 shown;
 	struct listeners listeners;
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
@@ -52,6 +57,7 @@ struct neuron {
 	enum neuron_home persistent;
 	int		 home;		/* its mount, until init has it */
 	int		 home_lock;	/* -1 until it is opened */
+	int		 strict;	/* the strict variant */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -82,10 +88,19 @@ struct neuron_request {
 	uint32_t	 line;		/* index of the principal's line */
 	int		 no_egress;	/* though the profile has it */
 	enum neuron_home persistent;
+	int		 read_only;	/* though the profile says nothing */
 	struct owner	 owner;
 };
 
 void	neuron_make(const struct neuron_request *);
+/* Builds one for the pool, in that slot. */
+void	neuron_ahead(const struct cf_profile *, struct slot *);
+/*
+ * One that is up and nobody's is the request's from now on, as if it had been
+ * made for it.  0, or -1: nothing has changed, and it is not to be used.
+ */
+int	neuron_take(struct neuron *, const struct neuron_request *,
+	    const struct limits *);
 struct neuron *neuron_find(const char *id);
 struct call *neurons_find_call(const char *id);
 /* Ends it and its calls; NEURON_GONE follows when nothing is left of it. */
@@ -120,6 +135,7 @@ void	neurons_place(const struct place *);
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);
 int	neuron_on_listening(void *, struct imsg *);
+int	neuron_on_trees(void *, struct imsg *);
 int	neuron_on_built(void *, struct imsg *);
 
 uint64_t now_us(void);
