@@ -98,8 +98,11 @@ class Faults(unittest.TestCase):
         build()
         cls.i = Instance(CONFIG + "\nrestart-window 1s\nneurons 4\n"
                          "neurons-principal 4\n"
-                         # so that the steps of listeners are among them
-                         "profile default { egress { } }\n", build=FAULTS)
+                         # so that the steps of listeners and of mounts are
+                         # among them
+                         "profile default { egress { }; mount \"%s\" at "
+                         "\"/mnt/man\" read-only }\n" % os.path.realpath(
+                             TOP + "/man"), build=FAULTS)
         cls.w = Workspace()
         cls.plan = os.path.join(cls.i.state, "fault")
         cls.seen = {}
