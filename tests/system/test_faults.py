@@ -32,6 +32,8 @@ AT_HOME = ("maker.home-asked", "worker.image", "worker.loop",
            "worker.mounted", "worker.home", "neuron.home")
 AT_ERASE = ("maker.erase-asked", "worker.erase", "neuron.erase",
             "neuron.erased")
+# Placeholders stay a second after the last neuron of their workspace.
+LATE = ("neuron.cleared", "maker.clear-asked")
 
 
 def sources():
@@ -96,7 +98,11 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         build()
-        cls.i = Instance(CONFIG + "\nrestart-window 1s\nneurons 4\n"
+        cls.i = Instance(CONFIG.replace(
+            "preset", "profile default, ready; preset", 1) +
+                         "\nrestart-window 1s\nneurons 4\n"
+                         # so that the steps of a pool are
+                         "profile ready { pool 1; running-calls 2 }\n"
                          "neurons-principal 4\n"
                          # so that the steps of listeners and of mounts are
                          # among them
@@ -125,18 +131,18 @@ class Faults(unittest.TestCase):
         with open(self.plan, "rb") as f:
             return struct.unpack(PLAN, f.read(struct.calcsize(PLAN)))[2]
 
-    def reached(self):
-        end = time.monotonic() + 0.5
+    def reached(self, seconds):
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.deaths() == 1:
                 return True
             time.sleep(0.01)
         return False
 
-    def ask(self, command, wait=20000):
+    def ask(self, command, wait=20000, ready=False):
         body = {"tool": "bash", "args": {"command": command},
                 "wait_ms": wait, "timeout_ms": 10000}
-        body.update(self.w.fields())
+        body.update({"profile": "ready"} if ready else self.w.fields())
         return self.i.request("POST", "/v1/calls", body)
 
     def usable(self):
@@ -214,14 +220,15 @@ class Faults(unittest.TestCase):
                 r, status = self.end_of(r["call"]), 200
         else:
             self.arm(point)
-            status, r = self.ask("echo ok")
+            status, r = self.ask("echo ok", ready=point.startswith("pool."))
         if status == 202:
             r, status = self.end_of(r["call"]), 200
         return status, r
 
     def check(self, point, status, r):
         if status == 503:		# it died before it was asked
-            self.assertTrue(point.startswith(("slot.", "neuron.")), r)
+            self.assertTrue(point.startswith(("slot.", "neuron.", "pool.")),
+                            r)
             return "refused"
         self.assertEqual(status, 200, (point, r))
         if r["state"] == "completed":
@@ -251,7 +258,7 @@ class Faults(unittest.TestCase):
                 raise AssertionError("%s: %r\n%s" % (point, e,
                                                      self.i.log()[-1500:]))
             # A neuron's last steps race with its end, stock with its need.
-            if self.reached():
+            if self.reached(2.5 if point in LATE else 0.5):
                 break
         else:
             raise AssertionError("%s was not reached: %s" % (point, r))
