@@ -22,6 +22,8 @@ layers_needed(unsigned kind)
 		if (layer_table[i].need == LAYER_MANDATORY ||
 		    ((kind & LAYERS_OF_WORKSPACE) &&
 		    layer_table[i].need == LAYER_WORKSPACE) ||
+		    ((kind & LAYERS_OF_HOME) &&
+		    layer_table[i].need == LAYER_HOME) ||
 		    ((kind & LAYERS_OF_STRICT) &&
 		    layer_table[i].need == LAYER_STRICT))
 			bits |= UINT64_C(1) << i;
@@ -40,6 +42,7 @@ layer_need_name(enum layer_need need)
 	static const char *const names[] = {
 		[LAYER_MANDATORY] = "mandatory",
 		[LAYER_WORKSPACE] = "with a workspace",
+		[LAYER_HOME] = "with a kept home",
 		[LAYER_STRICT] = "strict",
 		[LAYER_IF_PRESENT] = "used when present",
 		[LAYER_UNUSED] = "not used"

@@ -11,6 +11,7 @@
 enum layer_need {
 	LAYER_MANDATORY,	/* no neuron without it */
 	LAYER_WORKSPACE,	/* no neuron with a workspace without it */
+	LAYER_HOME,		/* no neuron with a home that is kept */
 	LAYER_STRICT,		/* no neuron of the strict variant without it */
 	LAYER_IF_PRESENT,	/* the record says whether it is there */
 	LAYER_UNUSED		/* known, and left alone on purpose */
@@ -210,7 +211,11 @@ ROW(LISTMOUNT,	"listmount",		LAYER_UNUSED,			\
 ROW(PEER_PIDFD,	"peer-pidfd",		LAYER_UNUSED,			\
     "a handle on the process that connected",				\
     "Linux 6.5, SO_PEERPIDFD",						\
-    "who asks is a uid and groups; no decision looks at a process")
+    "who asks is a uid and groups; no decision looks at a process")	\
+ROW(HOME_IMAGE,	"home-image",		LAYER_HOME,			\
+    "a home that is kept is a file of its size: no more, no other's",	\
+    "loop devices and ext4, mke2fs of e2fsprogs",			\
+    "modprobe loop; install e2fsprogs; in a container allow /dev/loop*")
 
 enum layer {
 #define ROW(sym, ...)	LAYER_##sym,
@@ -242,12 +247,14 @@ _Static_assert(LAYER_COUNT <= LAYERS_ABI_SHIFT, "too many layers");
 /* The layers without which a neuron is refused: what it is, LAYERS_OF_*. */
 #define LAYERS_OF_WORKSPACE	0x01
 #define LAYERS_OF_STRICT	0x02
+#define LAYERS_OF_HOME		0x04
 uint64_t layers_needed(unsigned kind);
 
 /* The name of layer i, counted from 0; NULL past the last. */
 const char *layer_name(unsigned i);
 
-/* "mandatory", "with a workspace", "strict", "used when present", "not used" */
+/* "mandatory", "with a workspace", "with a kept home", "strict", "used when
+ * present", "not used" */
 const char *layer_need_name(enum layer_need);
 
 #endif

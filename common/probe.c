@@ -591,6 +591,19 @@ yama(void)
 	    "/proc/sys/kernel/yama" : NULL);
 }
 
+/* Both load their module where there is one. */
+static const char *
+home_image(void)
+{
+	if (access("/sbin/mke2fs", X_OK) == -1)
+		return ("/sbin/mke2fs");
+	if (open("/dev/loop-control", O_RDWR | O_CLOEXEC) == -1)
+		return ("/dev/loop-control");
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	return (fsopen("ext4", FSOPEN_CLOEXEC) == -1 ? "ext4" : NULL);
+}
+
 /* ---- the whole ---- */
 
 /* NULL: probe_cgroup() */
@@ -635,7 +648,8 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_APPARMOR] = apparmor,
 	[LAYER_YAMA] = yama,
 	[LAYER_LISTMOUNT] = listmount,
-	[LAYER_PEER_PIDFD] = peer_pidfd
+	[LAYER_PEER_PIDFD] = peer_pidfd,
+	[LAYER_HOME_IMAGE] = home_image
 };
 
 /* What a user namespace refuses, root may well be allowed. */

@@ -84,7 +84,7 @@ static const struct command commands[] = {
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID | show ID]",
+	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
 	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "neuron_init.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -41,7 +42,8 @@ static uint64_t
 needed(const struct neuron *n)
 {
 	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
-	    (n->strict ? LAYERS_OF_STRICT : 0);
+	    (n->strict ? LAYERS_OF_STRICT : 0) |
+	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0);
 
 	return (layers_needed(kind) |
 	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&
@@ -49,16 +51,12 @@ needed(const struct neuron *n)
 	    LAYER_BIT(APPARMOR) : 0));
 }
 
-static void
-up(struct neuron *n)
+void
+neuron_init_tell(struct neuron *n)
 {
 	uint64_t took = now_us() - n->asked;
 	struct imsg *m = imsg_new(MSG_NEURON_UP);
 
-	FAULT("neuron.ready");
-	event_del(n->timer);
-	n->state = NEURON_UP_;
-	n->was_up = 1;
 	listeners_tell(n);
 	imsg_put_u64(m, n->layers);
 	imsg_put_u64(m, n->device);
@@ -68,6 +66,19 @@ up(struct neuron *n)
 	launch_send(m);
 	FAULT("neuron.up");
 	calls_start(n);
+}
+
+static void
+up(struct neuron *n)
+{
+	FAULT("neuron.ready");
+	event_del(n->timer);
+	n->state = NEURON_UP_;
+	n->was_up = 1;
+	if (n->id[0] == '\0')
+		pool_is_up(n);
+	else
+		neuron_init_tell(n);
 }
 
 void

@@ -110,9 +110,9 @@ on_build(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX || nmounts != 0 ||
 	    mounts[0] != '\0' ||
 	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS |
-	    BUILD_F_STRICT)) != 0 ||
+	    BUILD_F_HOME | BUILD_F_STRICT)) != 0 ||
 	    imsg_fds(m) != 4U + (unsigned)req.ntasks +
-	    (req.workspace[0] != '\0'))
+	    (req.workspace[0] != '\0') + ((flags & BUILD_F_HOME) != 0))
 		return (-1);
 	req.control = imsg_claim_fd(m, n++);
 	req.user_ns = imsg_claim_fd(m, n++);
@@ -120,7 +120,8 @@ on_build(void *arg, struct imsg *m)
 	req.cgroup = imsg_claim_fd(m, n++);
 	for (i = 0; i < req.ntasks; i++)
 		req.tasks[i] = imsg_claim_fd(m, n++);
-	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n) : -1;
+	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n++) : -1;
+	req.home = flags & BUILD_F_HOME ? imsg_claim_fd(m, n++) : -1;
 	spawn(&req);
 	close(req.control);
 	close(req.user_ns);
@@ -130,6 +131,8 @@ on_build(void *arg, struct imsg *m)
 		close(req.tasks[i]);
 	if (req.tree != -1)
 		close(req.tree);
+	if (req.home != -1)
+		close(req.home);
 	return (0);
 }
 

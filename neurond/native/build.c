@@ -177,6 +177,18 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
 }
 
+/* Bounds, owner and flags came with the mount. */
+static int
+kept_home(struct builder *b)
+{
+	if (move_mount(b->req->home, "", AT_FDCWD, at(b, AGENT_HOME),
+	    MOVE_MOUNT_F_EMPTY_PATH) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(HOME_IMAGE);
+	return (plan_add(&b->native->plan, AGENT_HOME, "ext4",
+	    SAFE_FLAGS | IN_IDMAP));
+}
+
 static int
 step_mounts(struct builder *b)
 {
@@ -197,10 +209,11 @@ step_mounts(struct builder *b)
 	    access(at(b, "/proc/stat"), F_OK) == -1))
 		b->layers |= LAYER_BIT(PROC_PIDS);
 	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
-	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1 ||
-	    tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700) == -1)
+	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1)
 		return (-1);
-	return (0);
+	if (req->home != -1)
+		return (kept_home(b));
+	return (tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700));
 }
 
 /*

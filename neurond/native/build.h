@@ -47,6 +47,7 @@ struct build_request {
 	int		 ntasks;
 	int		 tasks[TASKS_MAX];
 	int		 tree;		/* -1 without a workspace */
+	int		 home;		/* its mount, -1 for a tmpfs */
 };
 
 /* In the clone; ends as PID 1's exit. */
