@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apparmor.h"
 #include "fault.h"
 #include "imsg.h"
 #include "../native/build.h"
@@ -118,6 +119,7 @@ on_run(void *arg, struct imsg *m)
 	req.leaf = imsg_claim_fd(m, 3);
 	req.in = imsg_claim_fd(m, 4);
 	req.egress = init.built->egress;
+	req.apparmor = init.native->apparmor ? APPARMOR_PROFILE : NULL;
 	if ((r = find_free()) != NULL)
 		pid = run_start(init.native, &req, init.built->workspace,
 		    &failure);

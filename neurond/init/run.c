@@ -310,7 +310,7 @@ child(const struct native *native, const struct run_request *req,
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
-	if (native->apparmor && apparmor_exec() == -1)
+	if (req->apparmor != NULL && apparmor_exec(req->apparmor) == -1)
 		fail(RUN_AT_APPARMOR, errno);
 	if (!body)
 		confine(native);

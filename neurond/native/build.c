@@ -544,7 +544,7 @@ step_apparmor(struct builder *b)
 {
 	if (!b->native->apparmor)
 		return (0);
-	if (apparmor_test() == -1)
+	if (apparmor_test(APPARMOR_PROFILE) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(APPARMOR);
 	return (0);
