@@ -391,7 +391,27 @@ ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
  *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
  *   that have these ("": any) */						\
-ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- neurond and PID 1 of a neuron, for short calls ------------------- */ \
+/* RUN_RAN u32 run, i32 exit code, i32 signal, u64 peak bytes, u32 us that it \
+ *   ran: RUN_STARTED and RUN_ENDED in one, of what ended at once */	\
+ROW(RUN_RAN,	CH_INIT, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- looking after it ------------------------------------------------ */ \
+/* REQUEST u32 request, u64 the number that its client was told: just	\
+ *   before what asks for a change under that request */		\
+ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
+ *   it is from now on, until the next configuration */			\
+ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- directories of the host that a profile names -------------------- */ \
+/* TREES u32 slot, u32 generation, u32 kuid (0: root's files stay root's),	\
+ *   u8 directories, u8 1 if the first is the neuron's root, S their paths,	\
+ *   each with a newline */						\
+ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S which and why; detached mounts... */				\
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -440,8 +460,10 @@ enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
  */
 enum {
 	MANAGE_DRAIN = 1, MANAGE_RESUME = 2, MANAGE_PRUNE = 3,
-	MANAGE_PRUNE_LOOK = 4
+	MANAGE_PRUNE_LOOK = 4, MANAGE_BACKUP = 5, MANAGE_LOG_BRIEF = 6,
+	MANAGE_LOG_VERBOSE = 7
 };
+#define MANAGE_LAST	MANAGE_LOG_VERBOSE
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
@@ -465,6 +487,7 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
 
 /* OPEN: what to make; HOME_MAKE makes a persistent neuron */
 enum { OPEN_SESSION = 1 };
+#define OPEN_F_READ_ONLY	0x80	/* with it: the workspace is */
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
@@ -472,6 +495,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
+#define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
@@ -562,7 +586,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define BUILD_F_HOME		0x08	/* a tree is its home */
 #define BUILD_F_ROOT		0x10	/* a tree is its root */
 #define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
-#define BUILD_FLAGS		0x3f
+#define BUILD_F_OVERLAY		0x40	/* which it may change for itself */
+#define BUILD_FLAGS		0x7f
 
 /* BUILD: mounts beside workspace, home and root: what its fds leave */
 #define BUILD_MOUNTS_MAX	5
@@ -601,8 +626,9 @@ enum query_what {
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
 	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
-	QUERY_KEYS
+	QUERY_KEYS, QUERY_METRICS
 };
+#define QUERY_LAST	QUERY_METRICS
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */
 enum effect {
@@ -628,6 +654,7 @@ enum end_cause {
 };
 #define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
 #define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

@@ -437,6 +437,10 @@ home_on_dropped(void *arg, struct imsg *m)
 static int
 destroy_record(struct home *h, const char *reason, const char *by)
 {
+	if (WITHOUT(home_record)) {
+		strlcpy(h->row.reason, reason, sizeof(h->row.reason));
+		return (0);
+	}
 	audit_append("neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
 	    "neuron", h->row.id,
 	    "principal", principal_json(h->row.principal),

@@ -145,7 +145,7 @@ query_status(const struct query *q, struct refusal *r)
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
 	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o,s:o,s:o,"
-	    "s:o,s:o}",
+	    "s:o,s:o,s:s}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -164,7 +164,7 @@ query_status(const struct query *q, struct refusal *r)
 	    "draining", drain_on(), "reload", reload_json(),
 	    "secrets", secrets_status(), "egress", egress_status(),
 	    "approvals", approvals_status(), "homes", homes_status(),
-	    "pool", pool_json()));
+	    "pool", pool_json(), "log", log_verbose() ? "verbose" : "brief"));
 }
 
 json_t *
