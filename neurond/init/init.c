@@ -135,6 +135,7 @@ on_run(void *arg, struct imsg *m)
 	req.leaf = imsg_claim_fd(m, 3);
 	req.in = imsg_claim_fd(m, 4);
 	req.egress = init.built->egress;
+	req.apparmor = build_apparmor(init.native, init.built);
 	if ((r = find_free()) != NULL)
 		pid = run_start(init.native, &req, init.built->workspace,
 		    &failure);
