@@ -15,7 +15,7 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(q->rules != NULL ? MSG_OPEN_RULED : MSG_OPEN);
 	imsg_put_u32(m, p->request);
@@ -79,7 +79,7 @@ policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END);
 	imsg_put_u32(m, p->request);
@@ -95,7 +95,7 @@ policy_open_named(struct conn *c, const char *name, const struct request *q,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_OPEN_NAMED);
 	imsg_put_u32(m, p->request);
@@ -113,7 +113,7 @@ policy_end_named(struct conn *c, const char *name, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END_NAMED);
 	imsg_put_u32(m, p->request);
@@ -145,7 +145,7 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_MANAGE);
 	imsg_put_u32(m, p->request);
@@ -161,7 +161,7 @@ policy_key(struct conn *c, unsigned what, uint32_t seconds, const char *text)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	/* The one answer that has a token. */
 	p->clean = 0;
@@ -181,7 +181,7 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_SECRET_SET);
 	imsg_put_u32(m, p->request);
@@ -220,7 +220,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	struct imsg *m;
 	int i;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL) {
+	if ((p = pending_act(c, NULL, NULL)) == NULL) {
 		for (i = 0; i < 4; i++)
 			if (fds[i] != -1)
 				close(fds[i]);
@@ -262,7 +262,7 @@ policy_steer(struct conn *c, enum msg_type type, uint32_t value,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(type);
 	imsg_put_u32(m, p->request);

@@ -56,6 +56,24 @@ route_status(struct conn *c)
 	policy_query(c, QUERY_STATUS, 0, 0, "", NULL, NULL);
 }
 
+/* Text, which Prometheus reads. */
+static void
+answer_metrics(struct conn *c, int status, const char *text, size_t n,
+    void *arg)
+{
+	(void)arg;
+	conn_begin(c, status, "text/plain; version=0.0.4; charset=utf-8",
+	    (int64_t)n);
+	evbuffer_add(conn_output(c), text, n);
+	conn_end(c);
+}
+
+void
+route_metrics(struct conn *c)
+{
+	policy_query(c, QUERY_METRICS, 0, 0, "", answer_metrics, NULL);
+}
+
 static void
 merge_tools(struct conn *c, int status, const char *json, size_t n, void *arg)
 {

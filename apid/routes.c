@@ -27,6 +27,8 @@ static const char *const watching[] = { "after", "event", NULL };
 
 static const struct route routes[] = {
 	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
+	{ "GET", "/openapi.json", ON_BOTH, BODY_NONE, 0, NULL, route_openapi },
+	{ "GET", "/metrics", ON_OPERATOR, BODY_NONE, 0, NULL, route_metrics },
 	{ "GET", "/v1/whoami", ON_BOTH, BODY_NONE, 0, NULL, route_whoami },
 	{ "GET", "/v1/limits", ON_BOTH, BODY_NONE, 0, NULL, route_limits },
 	{ "GET", "/v1/tools", ON_AGENT, BODY_NONE, 0, NULL, route_tools },
@@ -38,6 +40,10 @@ static const struct route routes[] = {
 	    route_drain },
 	{ "DELETE", "/v1/drain", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_drain_end },
+	{ "POST", "/v1/log", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_log_level },
+	{ "POST", "/v1/backup", ON_OPERATOR, BODY_EMPTY, 0, NULL,
+	    route_backup },
 	{ "POST", "/v1/prune", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_prune },
 	{ "GET", "/v1/secrets", ON_OPERATOR, BODY_NONE, 0, NULL,

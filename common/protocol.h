@@ -369,6 +369,9 @@ ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* POOL u32 neurons wanted ready, u32 ready, u64 requests that were met by	\
+ *   one, u64 that would have been, had one been ready */		\
+ROW(POOL,	CH_LAUNCH, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HOME_OPEN u32 slot, u32 generation, u32 kuid, u32 uid that owns a new	\
  *   one, u8 it must be there, u64 bytes, u64 inodes, S neuron; the	\
  *   directory of homes */						\
@@ -388,7 +391,19 @@ ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
  *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
  *   that have these ("": any) */						\
-ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- neurond and PID 1 of a neuron, for short calls ------------------- */ \
+/* RUN_RAN u32 run, i32 exit code, i32 signal, u64 peak bytes, u32 us that it \
+ *   ran: RUN_STARTED and RUN_ENDED in one, of what ended at once */	\
+ROW(RUN_RAN,	CH_INIT, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- looking after it ------------------------------------------------ */ \
+/* REQUEST u32 request, u64 the number that its client was told: just	\
+ *   before what asks for a change under that request */		\
+ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
+ *   it is from now on, until the next configuration */			\
+ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -437,8 +452,10 @@ enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
  */
 enum {
 	MANAGE_DRAIN = 1, MANAGE_RESUME = 2, MANAGE_PRUNE = 3,
-	MANAGE_PRUNE_LOOK = 4
+	MANAGE_PRUNE_LOOK = 4, MANAGE_BACKUP = 5, MANAGE_LOG_BRIEF = 6,
+	MANAGE_LOG_VERBOSE = 7
 };
+#define MANAGE_LAST	MANAGE_LOG_VERBOSE
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
@@ -598,8 +615,9 @@ enum query_what {
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
 	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
-	QUERY_KEYS
+	QUERY_KEYS, QUERY_METRICS
 };
+#define QUERY_LAST	QUERY_METRICS
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */
 enum effect {
@@ -625,6 +643,7 @@ enum end_cause {
 };
 #define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
 #define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

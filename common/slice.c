@@ -703,6 +703,14 @@ slice_profile(const struct slice *s, const char *name)
 	return (NULL);
 }
 
+void
+slice_unsaid(const struct slice *s, const char *profile, struct limits *limits)
+{
+	*limits = s->limits;
+	if (strcmp(profile, "default") != 0)
+		limits->v[LIMIT_POOL] = 0;
+}
+
 const struct cf_preset *
 slice_preset(const struct slice *s, const char *name)
 {

@@ -196,6 +196,10 @@ int	slice_bad(struct slice *, const struct where *, const char *fmt, ...)
 /* Look-ups; NULL if there is none of that name. */
 const struct cf_profile *slice_profile(const struct slice *, const char *);
 const struct cf_preset *slice_preset(const struct slice *, const char *);
+/* What a profile of that name has where it says nothing itself: what stands
+ * outside of profiles, but that "default" alone has a pool unasked. */
+void	slice_unsaid(const struct slice *, const char *profile,
+	    struct limits *);
 /* The fd of a file, now the caller's, or -1. */
 int	slice_claim(struct slice *, const char *name);
 

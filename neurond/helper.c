@@ -22,6 +22,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "program.h"
 #include "slot.h"
@@ -284,6 +285,7 @@ on_helper_up(void *arg, struct imsg *m)
 	slots_poke();
 	places_poke();
 	neurons_poke();
+	pool_poke();
 	proc_check_ready();
 	return (0);
 }

@@ -12,6 +12,7 @@
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "signals.h"
@@ -23,6 +24,12 @@ void
 launch_send(struct imsg *m)
 {
 	channel_send(channel, m);
+}
+
+int
+launch_is_up(void)
+{
+	return (channel != NULL);
 }
 
 static int
@@ -211,4 +218,6 @@ launch_plumb(int fd)
 	if (channel == NULL || channel_attach(channel, proc_base()) == -1)
 		fatalx("launch channel");
 	helpers_report();
+	pool_report();
+	pool_poke();
 }

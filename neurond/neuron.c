@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <event2/event.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,9 +23,11 @@
 #include "neuron.h"
 #include "neuron_init.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "sys.h"
+#include "without.h"
 
 #define BUILD_TIME	5000	/* ms from NEURON_MAKE to NEURON_UP */
 #define HOME_TIME	12000	/* the same with a home on a disk */
@@ -53,7 +56,7 @@ neuron_find(const char *id)
 	struct neuron *n;
 
 	TAILQ_FOREACH(n, &neurons, entry)
-		if (strcmp(n->id, id) == 0)
+		if (strcmp(n->id, id) == 0 && id[0] != '\0')
 			return (n);
 	return (NULL);
 }
@@ -132,7 +135,8 @@ neuron_free(struct neuron *n)
 {
 	FAULT("neuron.removed");
 	TAILQ_REMOVE(&neurons, n, entry);
-	send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
+	if (n->id[0] != '\0')
+		send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
 	if (n->pidfd != -1)
 		close(n->pidfd);
 	if (n->tree != -1)
@@ -149,7 +153,7 @@ neuron_free(struct neuron *n)
 	free(n);
 }
 
-/* 1 when nothing of it is left. */
+/* 1 when nothing of it runs. */
 static int
 is_gone(struct neuron *n)
 {
@@ -159,7 +163,8 @@ is_gone(struct neuron *n)
 		return (1);
 	if (n->slot->cg.v2 != -1 && cg_populated(n->slot->cg.v2) == 1)
 		return (0);
-	return (cg_remove(slots_base(), &n->slot->cg) == 0);
+	/* A clone that is still on its way must find no cgroup. */
+	return (n->built || cg_remove(slots_base(), &n->slot->cg) == 0);
 }
 
 static void
@@ -183,7 +188,8 @@ dying(struct neuron *n)
 	kill_all(n);
 	if (n->wait > 0 && n->wait == DYING_WAIT_MAX &&
 	    now_us() - n->asked > DYING_TIME_LOG * 1000) {
-		log_warnx("neuron %s does not go away", n->id);
+		log_warnx_of(&(struct log_about){ .neuron = n->id },
+		    "neuron %s does not go away", n->id);
 		n->asked = now_us();
 	}
 	n->wait = n->wait == 0 ? 1 : n->wait * 2;
@@ -201,7 +207,9 @@ begin_to_die(struct neuron *n, unsigned cause, char *why)
 	n->why = why;
 	set_state(n, NEURON_DYING);
 	n->cause = cause;
-	live--;
+	if (n->id[0] != '\0')
+		live--;
+	pool_is_over(n);
 	calls_end_all(n, was == NEURON_UP_, cause, n->why);
 	kill_all(n);
 	FAULT("neuron.killed");
@@ -210,6 +218,19 @@ begin_to_die(struct neuron *n, unsigned cause, char *why)
 	n->asked = now_us();
 	n->wait = 0;
 	set_timer(n, 0);
+}
+
+/* What a pool must never do. */
+static void
+serve_again(struct neuron *n)
+{
+	const struct cf_profile *p = slice_profile(settings(), "default");
+
+	send_gone(n->id, GONE_DROPPED, "");
+	live--;
+	n->id[0] = '\0';
+	pool_add(&n->pooled, n, p);
+	pool_is_up(n);
 }
 
 /* Each answers within 2 seconds: in 5 the one it waits for is stuck. */
@@ -231,12 +252,19 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 
 	if (n->state == NEURON_DYING)
 		return;
+	if (WITHOUT(pool_once) && cause == GONE_DROPPED &&
+	    n->state == NEURON_UP_ && TAILQ_EMPTY(&n->calls)) {
+		serve_again(n);
+		return;
+	}
 	va_start(ap, fmt);
 	if (vasprintf(&why, fmt, ap) == -1)
 		why = NULL;
 	va_end(ap);
 	if (cause == GONE_FAILED || cause == GONE_LOST)
-		log_warnx("neuron %s: %s", n->id, why);
+		log_warnx_of(&(struct log_about){ .neuron = n->id },
+		    "neuron %s: %s", n->id[0] != '\0' ? n->id :
+		    "of the pool", why);
 	begin_to_die(n, cause, why);
 }
 
@@ -285,7 +313,8 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	n->asked = now_us();
 	TAILQ_INIT(&n->calls);
 	TAILQ_INSERT_TAIL(&neurons, n, entry);
-	live++;
+	if (n->id[0] != '\0')
+		live++;
 	waiting++;	/* state NEURON_WAITING is 0 */
 	set_timer(n, build_time(n));
 	return (n);
@@ -334,6 +363,8 @@ neuron_make(const struct neuron_request *req)
 	FAULT("neuron.asked");
 	if (s != NULL)
 		why = refused(req, s, &limits);
+	if (s != NULL && why == NULL && pool_serve(req, s, limits))
+		return;
 	if (limits == NULL)
 		limits = settings_profile(settings(), "default");
 	n = neuron_new(req, limits);
@@ -347,6 +378,7 @@ neuron_make(const struct neuron_request *req)
 		if (!req->no_egress)
 			listeners_init(&n->listeners,
 			    settings_listeners(s, req->profile));
+		n->strict = settings_strict(s, req->profile);
 		try_build(n);
 	}
 }
@@ -374,25 +406,20 @@ send_walk(struct neuron *n)
 	return (helper_send(HELPER_MAKER, m));
 }
 
-/* The stock was made for the default profile. */
+/* The stock was made for the default profile, the pool for any. */
 static int
-fit_cgroups(struct neuron *n)
+fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
 {
-	struct slot *s = n->slot;
-	const char *failed = "cgroup leaves";
-
+	*failed = "cgroup leaves";
 	if (cg_leaves(&s->cg, s->kuid,
-	    (unsigned)n->limits.v[LIMIT_RUNNING]) == -1)
-		goto fail;
-	if (memcmp(&s->limits, &n->limits, sizeof(n->limits)) != 0) {
-		if (cg_limit(slots_base(), &s->cg, &n->limits, &failed) == -1)
-			goto fail;
-		s->limits = n->limits;
-	}
+	    (unsigned)limits->v[LIMIT_RUNNING]) == -1)
+		return (-1);
+	if (memcmp(&s->limits, limits, sizeof(*limits)) == 0)
+		return (0);
+	if (cg_limit(slots_base(), &s->cg, limits, failed) == -1)
+		return (-1);
+	s->limits = *limits;
 	return (0);
-fail:
-	neuron_end(n, GONE_FAILED, "%s: %s", failed, strerrordesc_np(errno));
-	return (-1);
 }
 
 static void
@@ -400,10 +427,14 @@ start_build(struct neuron *n)
 {
 	struct imsg *m;
 	struct slot *s = n->slot;
+	const char *failed;
 	int fds[2], tasks[CG_CONTROLLERS], ntasks, i;
 
-	if (fit_cgroups(n) == -1)
+	if (fit_cgroups(s, &n->limits, &failed) == -1) {
+		neuron_end(n, GONE_FAILED, "%s: %s", failed,
+		    strerrordesc_np(errno));
 		return;
+	}
 	if ((ntasks = cg_tasks(slots_base(), &s->cg, tasks)) == -1 ||
 	    channel_pair(fds) == -1) {
 		neuron_end(n, GONE_FAILED, "cgroup tasks: %s",
@@ -423,7 +454,8 @@ start_build(struct neuron *n)
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
 	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
 	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
-	    (n->home != -1 ? BUILD_F_HOME : 0));
+	    (n->home != -1 ? BUILD_F_HOME : 0) |
+	    (n->strict ? BUILD_F_STRICT : 0));
 	imsg_put_u8(m, (uint8_t)ntasks);
 	imsg_put_u8(m, 0);
 	imsg_put_str(m, n->workspace);
@@ -446,6 +478,37 @@ start_build(struct neuron *n)
 		neuron_end(n, GONE_FAILED, "the spawner is gone");
 	FAULT("neuron.build-sent");
 	slots_poke();
+}
+
+void
+neuron_ahead(const struct cf_profile *profile, struct slot *slot)
+{
+	static const struct neuron_request nobody;
+	struct neuron *n = neuron_new(&nobody, &profile->limits);
+
+	n->slot = slot;
+	pool_add(&n->pooled, n, profile);
+	start_build(n);
+}
+
+int
+neuron_take(struct neuron *n, const struct neuron_request *req,
+    const struct limits *limits)
+{
+	struct pollfd pfd = { .fd = n->pidfd, .events = POLLIN };
+	const char *failed;
+
+	/* It may have died, and SIGCHLD be on its way. */
+	if (n->state != NEURON_UP_ || poll(&pfd, 1, 0) != 0 ||
+	    fit_cgroups(n->slot, limits, &failed) == -1)
+		return (-1);
+	memcpy(n->id, req->id, sizeof(n->id));
+	n->limits = *limits;
+	n->owner = req->owner;
+	n->asked = now_us();
+	live++;
+	neuron_init_tell(n);
+	return (0);
 }
 
 /* As far as stock and helpers let it. */

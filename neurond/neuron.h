@@ -12,6 +12,7 @@
 #include "helper.h"
 #include "ids.h"
 #include "listeners.h"
+#include "pool_list.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -38,8 +39,9 @@ enum neuron_home {
 
 struct neuron {
 	TAILQ_ENTRY(neuron) entry;
-	char		 id[ID_SIZE];
+	char		 id[ID_SIZE];	/* "": the pool's */
 	enum neuron_state state;
+	struct pooled	 pooled;
 	struct slot	*slot;
 	struct limits	 limits;
 	struct owner	 owner;
@@ -52,6 +54,7 @@ struct neuron {
 	enum neuron_home persistent;
 	int		 home;		/* its mount, until init has it */
 	int		 home_lock;	/* -1 until it is opened */
+	int		 strict;	/* the strict variant */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -86,6 +89,14 @@ struct neuron_request {
 };
 
 void	neuron_make(const struct neuron_request *);
+/* Builds one for the pool, in that slot. */
+void	neuron_ahead(const struct cf_profile *, struct slot *);
+/*
+ * One that is up and nobody's is the request's from now on, as if it had been
+ * made for it.  0, or -1: nothing has changed, and it is not to be used.
+ */
+int	neuron_take(struct neuron *, const struct neuron_request *,
+	    const struct limits *);
 struct neuron *neuron_find(const char *id);
 struct call *neurons_find_call(const char *id);
 /* Ends it and its calls; NEURON_GONE follows when nothing is left of it. */

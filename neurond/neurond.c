@@ -17,6 +17,7 @@
 #include "log.h"
 #include "neuron.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -100,6 +101,7 @@ first_start(void)
 	places_load(s->state);
 	homes_load(s->state);
 	slots_init(&self.base, settings_slots());
+	pool_init();
 	self.started = 1;
 }
 
@@ -121,6 +123,7 @@ role_commit(void)
 	helper_tool(slice_claim(s, "neuron-tool"));
 	helper_program(HELPER_MAKER, slice_claim(s, "maker"));
 	helper_program(HELPER_SPAWNER, slice_claim(s, "spawner"));
+	pool_reload();
 }
 
 static void

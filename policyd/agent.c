@@ -34,6 +34,7 @@ static int	on_shown(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
+	{ MSG_REQUEST,		api_on_request },
 	{ MSG_PEER,		api_on_peer },
 	{ MSG_PEER_GONE,	api_on_peer_gone },
 	{ MSG_OPEN,		on_open },

@@ -16,6 +16,7 @@ static int	on_neuron_gone(void *, struct imsg *);
 static int	on_started(void *, struct imsg *);
 static int	on_ended(void *, struct imsg *);
 static int	on_helper(void *, struct imsg *);
+static int	on_pool(void *, struct imsg *);
 static void	launch_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -24,6 +25,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_STARTED,		on_started },
 	{ MSG_ENDED,		on_ended },
 	{ MSG_HELPER,		on_helper },
+	{ MSG_POOL,		on_pool },
 	{ MSG_LISTENER,		egress_on_listener },
 	{ MSG_HOME,		home_on_home },
 	{ MSG_HOMES_END,	home_on_end },
@@ -51,9 +53,11 @@ launch_plumb(int fd, struct event_base *base)
 void
 launch_lost(void)
 {
+	static const struct pool_row none;
 	struct channel *old = launch;
 
 	launch = NULL;
+	pool_set(&none);
 	channel_free(old);
 	call_launch_lost();
 	neuron_all_lost();
@@ -338,6 +342,8 @@ on_ended(void *arg, struct imsg *m)
 	/* egressd's calls are not neurond's to end */
 	if (c != NULL && c->egress != 0)
 		return (-1);
+	if (c != NULL && (end.flags & ENDED_F_STARTED) != 0)
+		call_started(c);
 	if (c != NULL)
 		call_ended(c, &end);
 	else
@@ -361,5 +367,21 @@ on_helper(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || state > PROC_ST_FAILED)
 		return (-1);
 	processes_set(name, pid, restarts, state);
+	return (0);
+}
+
+static int
+on_pool(void *arg, struct imsg *m)
+{
+	struct pool_row row;
+
+	(void)arg;
+	row.wanted = imsg_get_u32(m);
+	row.ready = imsg_get_u32(m);
+	row.hits = imsg_get_u64(m);
+	row.misses = imsg_get_u64(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	pool_set(&row);
 	return (0);
 }

@@ -11,6 +11,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/audit_files.c policyd/audit_files.h \
 	policyd/audit_news.c policyd/audit_news.h \
 	policyd/auth.c policyd/auth.h \
+	policyd/backup.c policyd/backup.h \
 	policyd/budget.c policyd/budget.h \
 	policyd/call.c policyd/call.h policyd/call_end.c \
 	policyd/call_kept.c policyd/call_list.h policyd/call_result.c \
@@ -29,6 +30,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/keys.c policyd/keys.h \
 	policyd/launch.c policyd/launch.h \
 	policyd/mcpkey.c policyd/mcpkey.h \
+	policyd/metrics.c policyd/metrics.h \
 	policyd/named.c policyd/named.h \
 	policyd/neuron.c policyd/neuron.h \
 	policyd/operator.c \
@@ -42,8 +44,9 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
-	policyd/store_approval.c policyd/store_idempotent.c \
-	policyd/store_home.c policyd/store_keys.c \
+	policyd/store_approval.c policyd/store_copy.c \
+	policyd/store_home.c policyd/store_idempotent.c \
+	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
@@ -242,3 +245,5 @@ endif
 EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_egress \
 	tests/fuzz/corpus/policyd_judge \
 	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator
+
+dist_man_MANS += man/myelin-policyd.8

@@ -16,6 +16,7 @@
 #include "approval.h"
 #include "audit.h"
 #include "audit_news.h"
+#include "backup.h"
 #include "budget.h"
 #include "call.h"
 #include "drain.h"
@@ -235,8 +236,9 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", with_config(json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance))));
-	if (homes_start() == -1 || recover(live_from) == -1 || approvals_recover() == -1 ||
-	    transcript_open(dirfd) == -1 ||
+	if (homes_start() == -1 || recover(live_from) == -1 ||
+	    approvals_recover() == -1 || transcript_open(dirfd) == -1 ||
+	    backup_start(dirfd) == -1 ||
 	    secrets_start() == -1 || keys_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
@@ -319,6 +321,7 @@ policyd_stop(void)
 	kept_clear();
 	drain_end();
 	prune_end();
+	backup_end();
 	transcript_close();
 	secrets_end();
 	keys_end();

@@ -41,6 +41,7 @@ static const struct question {
 	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
 	[QUERY_APPROVAL] = { CH_OPERATOR, 0, query_approval },
 	[QUERY_KEYS] = { CH_OPERATOR, RIGHT_MANAGE, query_keys },
+	[QUERY_METRICS] = { CH_OPERATOR, 0, query_metrics },
 };
 
 static const struct {
@@ -298,7 +299,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_KEYS) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_LAST) {
 		enc_free(q.lines);
 		return (-1);
 	}

@@ -41,6 +41,8 @@ json_t	*query_calls(const struct query *, struct refusal *);
 json_t	*query_call(const struct query *, struct refusal *);
 json_t	*query_status(const struct query *, struct refusal *);
 json_t	*query_audit(const struct query *, struct refusal *);
+/* Answers itself, with text (metrics.c). */
+json_t	*query_metrics(const struct query *, struct refusal *);
 /*
  * The same; where a transcript belongs to the answer, it is in q->lines
  * instead, and NULL is returned.  Each call is two lines, its record and what

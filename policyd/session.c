@@ -227,7 +227,8 @@ session_neuron_up(struct session *s)
 	s->row.created = wall_us();
 	s->row.expires = s->row.created + s->row.expires * 1000000;
 	s->row.first_call = store_last_call() + 1;
-	audit_append("session.opened", json_pack("{s:s,s:s,s:o,s:s,s:s,s:o,s:o}",
+	audit_append_for(&s->opening, "session.opened", json_pack(
+	    "{s:s,s:s,s:o,s:s,s:s,s:o,s:o}",
 	    "session", s->row.id, "neuron", s->row.neuron,
 	    "principal", principal_json((uint32_t)s->ident->uid),
 	    "preset", s->row.preset, "profile", s->row.profile,
@@ -247,6 +248,9 @@ session_neuron_up(struct session *s)
 		return;
 	}
 	s->state = SESSION_LIVE;
+	log_debug_of(&(struct log_about){ .request = s->opening.id,
+	    .session = s->row.id, .neuron = s->row.neuron },
+	    "session %s is open in %s", s->row.id, s->row.neuron);
 	evtimer_add(s->clock, &tv);
 	reply_json(&s->opening, 201, session_json(s));
 	for (i = 0; i < s->nmore; i++)
@@ -300,7 +304,7 @@ session_record_end(struct session *s, const char *reason)
 	if (s->name[0] != '\0')
 		named_over(s->ident->uid, s->name);
 	strlcpy(s->row.reason, reason, sizeof(s->row.reason));
-	audit_append("session.ended", json_pack("{s:s,s:s,s:I}",
+	audit_append_for(&s->ending, "session.ended", json_pack("{s:s,s:s,s:I}",
 	    "session", s->row.id, "reason", reason,
 	    "calls", (json_int_t)s->row.calls));
 	sync_session_end(&s->row);

@@ -327,12 +327,19 @@ store_close(void)
 {
 	unsigned i;
 
+	store_copy_end();
 	for (i = 0; i < STMT_COUNT; i++) {
 		sqlite3_finalize(stmts[i]);
 		stmts[i] = NULL;
 	}
 	sqlite3_close(db);
 	db = NULL;
+}
+
+sqlite3 *
+store_db(void)
+{
+	return (db);
 }
 
 sqlite3_stmt *

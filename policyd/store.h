@@ -126,6 +126,15 @@ extern const size_t store_nsteps;
  * All of these are one transaction each.  -1 after saying why; the disk may
  * be full.
  */
+/*
+ * A copy of the database beside it, as it was at one moment: begun, then some
+ * pages at a time, calls between.  store_copy_step() returns 1 when it is
+ * whole, 0 if more is left, -1 after saying why.
+ */
+int	store_copy_begin(const char *path);
+int	store_copy_step(void);
+void	store_copy_end(void);
+
 int	store_call_add(const struct call_row *);
 int	store_call_end(const struct call_row *);
 int	store_session_add(const struct session_row *);

@@ -36,4 +36,7 @@ void	store_call_columns(sqlite3_stmt *, struct call_row *);
 /* Several writes as one: "BEGIN", "COMMIT", "ROLLBACK". */
 int	store_exec(const char *text);
 
+/* The database itself, for store_copy.c. */
+sqlite3	*store_db(void);
+
 #endif

@@ -1,5 +1,6 @@
 /* The configuration's text: files, macros, words. */
 #include <ctype.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -233,6 +234,14 @@ include_path(struct pos pos, const char *pattern, char *path, size_t size)
 	return (n >= 0 && (size_t)n < size);
 }
 
+/* A directory that is not there holds nothing; one that can't be read might. */
+static int
+list_failed(const char *path, int error)
+{
+	(void)path;
+	return (error != ENOENT && error != ENOTDIR);
+}
+
 void
 lex_include(struct parser *ps, struct pos pos, const char *pattern)
 {
@@ -259,7 +268,7 @@ lex_include(struct parser *ps, struct pos pos, const char *pattern)
 		(void)lex_push_file(ps, pos, path);
 		return;
 	}
-	switch (glob(path, GLOB_ERR, NULL, &g)) {
+	switch (glob(path, 0, list_failed, &g)) {
 	case 0:
 		break;
 	case GLOB_NOMATCH:

@@ -192,6 +192,7 @@ static void
 print_profiles(FILE *f, const struct slice *s)
 {
 	const struct cf_profile *p;
+	struct limits unsaid;
 	size_t i;
 
 	for (i = 0; i < s->nprofiles; i++) {
@@ -201,7 +202,8 @@ print_profiles(FILE *f, const struct slice *s)
 		print_word(f, "profile", p->name);
 		(void)fputs(" {\n\tmode native\n", f);
 		print_building(f, p);
-		print_limits(f, "\t", &p->limits, &s->limits);
+		slice_unsaid(s, p->name, &unsaid);
+		print_limits(f, "\t", &p->limits, &unsaid);
 		if (p->egress.on)
 			print_egress(f, &p->egress);
 		(void)fputs("}\n", f);

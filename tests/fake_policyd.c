@@ -675,6 +675,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_OPEN_NAMED,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
 	{ MSG_TOOLS_FOR,	on_tools_for },
+	{ MSG_REQUEST,		nothing },
 	{ MSG_SHOWN,		nothing },
 	{ MSG_AUTH,		on_auth },
 	{ MSG_HOME_MAKE,	on_home_make },

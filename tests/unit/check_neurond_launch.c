@@ -266,7 +266,7 @@ want(unsigned type, struct got *g)
 	do
 		ck_assert_msg(rig_recv(t.launch, RIG_WAIT_MS, g) == 1,
 		    "no %s", msg_name(type));
-	while (g->type == MSG_HELPER || g->type == MSG_STARTED ||
+	while (g->type == MSG_HELPER || g->type == MSG_POOL || g->type == MSG_STARTED ||
 	    (g->type == MSG_NEURON_GONE && type != MSG_NEURON_GONE));
 	ck_assert_msg(g->type == type, "%s instead of %s", msg_name(g->type),
 	    msg_name(type));
@@ -859,33 +859,26 @@ START_TEST(homes_that_are_none)
 }
 END_TEST
 
-/* What lies where a home may be, and is none, is not removed with it. */
-START_TEST(homes_are_removed_alone)
+/* Neither for who may not have a neuron, nor for one that must be there. */
+static void
+none_for_nothing(void)
 {
-	char id[ID_SIZE], command[512], name[64];
+	const struct make wrong = { 3 | MAKE_F_PERSISTENT, 1000, 1000,
+	    "default", "" };
+	const struct make lost = { LINE_ROOT | MAKE_F_PERSISTENT |
+	    MAKE_F_KEPT, 1000, 1000, "default", "" };
+	struct got g;
 
-	id_make(ID_NEURON, id);
-	ck_assert_uint_eq(dropped(id), ENOENT);
-	snprintf(command, sizeof(command), "cd %s/state/neurons && mkdir %s "
-	    "&& touch %s/home.img %s/other", t.dir, id, id, id);
-	ck_assert_int_eq(system(command), 0);
-	ck_assert_uint_eq(dropped(id), ENOTEMPTY);
-	snprintf(name, sizeof(name), "state/neurons/%s/other", id);
-	ck_assert(made(name));
-	snprintf(name, sizeof(name), "state/neurons/%s/home.img", id);
-	ck_assert(!made(name));
-	id_make(ID_NEURON, id);
-	snprintf(command, sizeof(command), "cd %s && mkdir away && touch "
-	    "away/home.img && ln -s ../../away state/neurons/%s", t.dir, id);
-	ck_assert_int_eq(system(command), 0);
-	ck_assert_uint_ne(dropped(id), 0);
-	ck_assert(made("away/home.img"));
-	still_serves();
+	refused(&wrong, "no such principal line");
+	refused(&lost, "is lost");
+	rig_send(t.launch, MSG_HOMES_ASK, NULL, NULL, 0);
+	want(MSG_HOMES_END, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), 0);
 }
-END_TEST
 
 /* As many as there are, by the names that they must have. */
-START_TEST(homes_are_told)
+static void
+are_told(void)
 {
 	char id[ID_SIZE], got[ID_SIZE], command[512];
 	struct got g;
@@ -906,22 +899,38 @@ START_TEST(homes_are_told)
 	want(MSG_HOMES_END, &g);
 	ck_assert_uint_eq(dec_u32(&g.d), 1);
 }
-END_TEST
 
-/* Neither for who may not have a neuron, nor for one that must be there. */
-START_TEST(homes_are_not_made_for_nothing)
+/* What lies where a home may be, and is none, is not removed with it. */
+static void
+removed_alone(void)
 {
-	const struct make wrong = { 3 | MAKE_F_PERSISTENT, 1000, 1000,
-	    "default", "" };
-	const struct make lost = { LINE_ROOT | MAKE_F_PERSISTENT |
-	    MAKE_F_KEPT, 1000, 1000, "default", "" };
-	struct got g;
+	char id[ID_SIZE], command[512], name[64];
 
-	refused(&wrong, "no such principal line");
-	refused(&lost, "is lost");
-	rig_send(t.launch, MSG_HOMES_ASK, NULL, NULL, 0);
-	want(MSG_HOMES_END, &g);
-	ck_assert_uint_eq(dec_u32(&g.d), 0);
+	id_make(ID_NEURON, id);
+	ck_assert_uint_eq(dropped(id), ENOENT);
+	snprintf(command, sizeof(command), "cd %s/state/neurons && mkdir %s "
+	    "&& touch %s/home.img %s/other", t.dir, id, id, id);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_uint_eq(dropped(id), ENOTEMPTY);
+	snprintf(name, sizeof(name), "state/neurons/%s/other", id);
+	ck_assert(made(name));
+	snprintf(name, sizeof(name), "state/neurons/%s/home.img", id);
+	ck_assert(!made(name));
+	id_make(ID_NEURON, id);
+	snprintf(command, sizeof(command), "cd %s && mkdir away && touch "
+	    "away/home.img && ln -s ../../away state/neurons/%s", t.dir, id);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_uint_ne(dropped(id), 0);
+	ck_assert(made("away/home.img"));
+}
+
+/* Each needs a start of neurond, which takes its time where that is emulated. */
+START_TEST(homes_that_there_are)
+{
+	none_for_nothing();
+	are_told();
+	removed_alone();
+	still_serves();
 }
 END_TEST
 
@@ -953,9 +962,7 @@ main(void)
 	tcase_add_test(tc, messages_that_break_the_table);
 	tcase_add_test(tc, out_of_descriptors);
 	tcase_add_test(tc, homes_that_are_none);
-	tcase_add_test(tc, homes_are_removed_alone);
-	tcase_add_test(tc, homes_are_told);
-	tcase_add_test(tc, homes_are_not_made_for_nothing);
+	tcase_add_test(tc, homes_that_there_are);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }
