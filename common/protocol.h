@@ -403,7 +403,15 @@ ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
  *   it is from now on, until the next configuration */			\
 ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
-ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- directories of the host that a profile names -------------------- */ \
+/* TREES u32 slot, u32 generation, u32 kuid (0: root's files stay root's),	\
+ *   u8 directories, u8 1 if the first is the neuron's root, S their paths,	\
+ *   each with a newline */						\
+ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S which and why; detached mounts... */				\
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -479,6 +487,7 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
 
 /* OPEN: what to make; HOME_MAKE makes a persistent neuron */
 enum { OPEN_SESSION = 1 };
+#define OPEN_F_READ_ONLY	0x80	/* with it: the workspace is */
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
@@ -486,6 +495,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
+#define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
@@ -576,7 +586,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define BUILD_F_HOME		0x08	/* a tree is its home */
 #define BUILD_F_ROOT		0x10	/* a tree is its root */
 #define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
-#define BUILD_FLAGS		0x3f
+#define BUILD_F_OVERLAY		0x40	/* which it may change for itself */
+#define BUILD_FLAGS		0x7f
 
 /* BUILD: mounts beside workspace, home and root: what its fds leave */
 #define BUILD_MOUNTS_MAX	5

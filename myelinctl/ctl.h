@@ -29,6 +29,7 @@ struct options {
 	int		 explain;
 	const char	*library;	/* where Myelin's programs are */
 	const char	*workspace;
+	int		 read_only;	/* it is */
 	const char	*cwd;
 	const char	*profile;
 	const char	*preset;

@@ -72,19 +72,19 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 /* The letters stand for options: option.c has their table. */
 static const struct command commands[] = {
-	{ "run", "swCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	{ "run", "swWCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
-	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
+	{ "shell", "swWCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sojwCepPTSD", 0, EXIT_FAILED,
+	{ "call", "sojwWCepPTSD", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
 	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPXU", 0, EXIT_FAILED,
+	{ "sessions", "sojnwWpPXU", 0, EXIT_FAILED,
 	    "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },

@@ -21,7 +21,7 @@ enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_YES = 'Y', LONG_EXEC = 'x', LONG_DIGEST = 'd', LONG_SINCE = '1',
 	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4',
 	LONG_OVERLAP = 'V', LONG_NAME = 'N', LONG_LABEL = 'B',
-	LONG_IDLE = 'I', LONG_NEURON = 'U' };
+	LONG_IDLE = 'I', LONG_NEURON = 'U', LONG_READ_ONLY = 'W' };
 
 static int
 set_socket(struct options *o, const char *value)
@@ -66,6 +66,14 @@ static int
 set_workspace(struct options *o, const char *value)
 {
 	o->workspace = value;
+	return (0);
+}
+
+static int
+set_read_only(struct options *o, const char *value)
+{
+	(void)value;
+	o->read_only = 1;
 	return (0);
 }
 
@@ -400,6 +408,8 @@ static const struct option_row option_rows[] = {
 	{ LONG_JSON, 0, "json", NULL, "print JSON, for programs", set_json },
 	{ 'w', 1, "workspace", "DIR", "mount this directory, read and write, "
 	    "and start in it", set_workspace },
+	{ LONG_READ_ONLY, 0, "read-only", NULL, "nothing can be written to the "
+	    "workspace", set_read_only },
 	{ 'C', 1, "cwd", "DIR", "start in this directory inside", set_cwd },
 	{ 'e', 1, "env", "NAME=VALUE", "add to the environment", set_env },
 	{ 'p', 1, "profile", "NAME", "the profile of the neuron (sandbox)",
