@@ -225,6 +225,7 @@ home_wanted(const struct home *h, struct wanted *w)
 	strlcpy(w->workspace, h->row.workspace, sizeof(w->workspace));
 	w->owner_uid = h->row.owner_uid;
 	w->owner_gid = h->row.owner_gid;
+	w->read_only = h->row.read_only;
 }
 
 uint32_t

@@ -111,6 +111,7 @@ make_home(uint64_t handle, uint32_t idle)
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, idle);
+	enc_u8(e, 0);
 	enc_str(e, "");
 	enc_str(e, "");
 	enc_str(e, "");
