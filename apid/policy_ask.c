@@ -48,6 +48,7 @@ policy_home_make(struct conn *c, const struct request *q)
 	imsg_put_u32(m, q->owner_uid);
 	imsg_put_u32(m, q->owner_gid);
 	imsg_put_u32(m, q->idle);
+	imsg_put_u8(m, q->read_only != 0);
 	imsg_put_str(m, q->profile);
 	imsg_put_str(m, q->workspace);
 	imsg_put_str(m, q->name);

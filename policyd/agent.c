@@ -412,6 +412,7 @@ open_home(const struct reply_to *to, uint64_t handle,
 	home_wanted(h, &its);
 	strlcpy(its.preset, w->preset, sizeof(its.preset));
 	strlcpy(its.rules, w->rules, sizeof(its.rules));
+	its.read_only |= w->read_only;
 	return (open_build(to, handle, &its, expires, home, "", r));
 }
 
