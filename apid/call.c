@@ -341,7 +341,8 @@ call_announce(struct call *call, struct event_row *row)
 {
 	row->number = session_number(call);
 	if (ring_add(&call->ring, row) == NULL) {
-		log_warnx("call %s: memory for an event", call->id);
+		log_warnx_of(&(struct log_about){ .call = call->id },
+		    "call %s: memory for an event", call->id);
 		return;
 	}
 	stream_wake(call);
@@ -396,7 +397,8 @@ call_asking(struct call *call, const char *approval, uint32_t ms,
 	if (call->state != CALL_QUEUED)
 		return;
 	if (!json_is_object(j = json_loadb(json, n, 0, NULL))) {
-		log_warnx("call %s: an approval that is not JSON", call->id);
+		log_warnx_of(&(struct log_about){ .call = call->id },
+		    "call %s: an approval that is not JSON", call->id);
 		json_decref(j);
 		return;
 	}
@@ -526,7 +528,8 @@ call_ended(struct call *call, const char *json, size_t n)
 	else
 		call->ended = json_loadb(json, n, 0, NULL);
 	if (call->plain == NULL && !json_is_object(call->ended)) {
-		log_warnx("call %s: policyd's record is not JSON", call->id);
+		log_warnx_of(&(struct log_about){ .call = call->id },
+		    "call %s: policyd's record is not JSON", call->id);
 		json_decref(call->ended);
 		call->ended = call_failure(call, "interrupted", "");
 		call->is_clean = 0;

@@ -80,6 +80,21 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 }
 
 struct pending *
+pending_act(struct conn *c, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return (NULL);
+	m = imsg_new(MSG_REQUEST);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->rid);
+	policy_send(m);
+	return (p);
+}
+
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;

@@ -7,10 +7,18 @@ sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
 confdir = $(sysconfdir)/myelin
 presetsdir = $(datadir)/myelin/presets
+apparmordir = $(sysconfdir)/apparmor.d
+
+# What a program in a neuron may, for AppArmor.
+dist_apparmor_DATA = contrib/apparmor/myelin-neuron
 
 # What the presets that are built in say, to be read and copied.
 dist_presets_DATA = contrib/presets/readonly.conf \
 	contrib/presets/standard.conf contrib/presets/strict.conf
+
+# The shell finds it by the program's name.
+completionsdir = $(datadir)/bash-completion/completions
+dist_completions_DATA = contrib/completions/myelinctl
 
 nodist_systemdsystemunit_DATA = contrib/systemd/myelin.service
 CLEANFILES += contrib/systemd/myelin.service

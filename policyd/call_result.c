@@ -214,6 +214,7 @@ put_terms(json_t *json, const struct call *c)
 {
 	const struct limits *l = &c->limits;
 
+	put(json, "request_id", request_json(&c->to));
 	put(json, "approval", json_text_or_null(c->approved));
 	put(json, "arguments_sha256", json_text_or_null(c->digest));
 	put(json, "preset", json_text_or_null(c->preset));
