@@ -169,8 +169,9 @@ send_soon(struct call *call)
 }
 
 /*
- * Most calls are over before anybody could have read of them: their pipes are
- * then read once, at the end, and the loop never hears of them.
+ * Most calls whose end is waited for are over before anybody could have read
+ * of them: their pipes are then read once, at the end, and the loop never
+ * hears of them.
  */
 static void
 watch_soon(struct call *call)
@@ -475,7 +476,10 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
 	if (call->session_id[0] != '\0')
 		call->session = session_join(call);
-	watch_soon(call);
+	if (call->patient)
+		watch_soon(call);
+	else
+		output_watch(call);
 	if (c == NULL) {
 		/* The one that would have taken the output is gone. */
 		if (call->wants_events || call->sink != NULL)

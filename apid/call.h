@@ -83,6 +83,7 @@ struct call {
 	int			 asks_with_asker;
 	int			 deserted;	/* and that one left */
 	uint32_t		 wait_ms;
+	int			 patient;	/* by its result, later */
 	const struct stream_sink *sink;	/* instead of both; or NULL */
 
 	/* Output. */

@@ -80,6 +80,7 @@ struct call {
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
 	uint8_t		 dry_run;	/* only its verdict is wanted */
+	uint8_t		 patient;	/* its end is waited for */
 	unsigned	 signals;	/* that were sent to it */
 	int		 slot;		/* it is one of its neuron's */
 	struct hook_run	*hook;		/* that looks at it, or NULL */
