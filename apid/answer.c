@@ -46,6 +46,7 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
     unsigned retry, const char *fields)
 {
 	struct evbuffer *out = conn_output(c);
+	char id[REQUEST_ID_SIZE];
 
 	/* A body that nobody read can't be told from the next request. */
 	if (c->body_left > 0)
@@ -55,7 +56,8 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
 	if (type != NULL)
 		evbuffer_add_printf(out, "Content-Type: %s\r\n", type);
 	evbuffer_add_printf(out, "Cache-Control: no-store\r\n"
-	    "X-Content-Type-Options: nosniff\r\n%s", c->extra);
+	    "X-Content-Type-Options: nosniff\r\n"
+	    "Myelin-Request-Id: %s\r\n%s", request_id(c->rid, id), c->extra);
 	if (length >= 0)
 		evbuffer_add_printf(out, "Content-Length: %lld\r\n",
 		    (long long)length);
@@ -128,10 +130,12 @@ put_dressed(struct conn *c, enum api_error e, unsigned retry,
     const char *why)
 {
 	const struct conn_dress *dress = c->dress;
+	const struct log_about about = { .request = c->rid };
 	void *arg = c->dress_arg;
 
 	if (e == API_INTERNAL)
-		log_warnx("%s %s: %s", c->head.method, c->head.path, why);
+		log_warnx_of(&about, "%s %s: %s", c->head.method,
+		    c->head.path, why);
 	c->dress = NULL;
 	dress->error(c, arg, e, retry, why);
 	dress->end(arg);
@@ -141,13 +145,13 @@ static void
 put_error(struct conn *c, enum api_error e, unsigned retry, const char *fmt,
     va_list ap)
 {
-	char why[ERROR_MAX], id[32];
+	const struct log_about about = { .request = c->rid };
+	char why[ERROR_MAX], id[REQUEST_ID_SIZE];
 	json_t *body, *error;
 	char *text = NULL;
 
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
-	(void)snprintf(id, sizeof(id), "r-%016llx",
-	    (unsigned long long)id_random64());
+	(void)request_id(c->rid, id);
 	clean_words(why, sizeof(why));
 	make_ascii(why);
 	if (c->dress != NULL) {
@@ -156,10 +160,11 @@ put_error(struct conn *c, enum api_error e, unsigned retry, const char *fmt,
 	}
 	/* The cause of a 500 is for the operator alone. */
 	if (e == API_INTERNAL)
-		log_warnx("request %s: %s %s: %s", id, c->head.method,
-		    c->head.path, why);
+		log_warnx_of(&about, "request %s: %s %s: %s", id,
+		    c->head.method, c->head.path, why);
 	else
-		log_debug("request %s: %s: %s", id, api_error_code(e), why);
+		log_debug_of(&about, "request %s: %s: %s", id,
+		    api_error_code(e), why);
 	body = json_object();
 	error = json_object();
 	json_object_set_new(error, "code", json_string(api_error_code(e)));

@@ -71,6 +71,22 @@ conn_renumber(struct conn *c)
 	c->number = last_number;
 }
 
+/*
+ * Its requests' ids: no two of this process are the same, and another's begin
+ * elsewhere.
+ */
+static uint64_t
+next_rid(void)
+{
+	static uint64_t last;
+
+	if (last == 0)
+		last = id_random64();
+	if (++last == 0)
+		last++;
+	return (last);
+}
+
 void
 conn_soon(struct conn *c)
 {
@@ -389,6 +405,7 @@ next_request(struct conn *c)
 		return;
 	}
 	c->state = CONN_HEAD;
+	c->rid = next_rid();
 	conn_set_timer(c, IDLE_TIME);
 	conn_step(c);
 }
@@ -586,6 +603,7 @@ conn_new(int fd, unsigned listener, const char *source)
 	    c->next == NULL || event_add(c->closed, NULL) == -1)
 		goto fail;
 	c->listener = listener;
+	c->rid = next_rid();
 	(void)strlcpy(c->source, source, sizeof(c->source));
 	conn_renumber(c);
 	TAILQ_INSERT_TAIL(&conns, c, entry);

@@ -102,6 +102,7 @@ struct conn {
 	int			 ended;		/* its key is good no more */
 
 	/* The request. */
+	uint64_t		 rid;		/* request_id() */
 	struct http_head	 head;
 	size_t			 scanned;
 	const struct route	*route;

@@ -34,6 +34,7 @@ apid_libapid_a_SOURCES = \
 	apid/mcp_session.c \
 	apid/mcp_tasks.c \
 	apid/mcp_tools.c \
+	apid/openapi.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h apid/policy_internal.h \
 	apid/policy_approval.c apid/policy_ask.c \
@@ -44,11 +45,12 @@ apid_libapid_a_SOURCES = \
 	apid/route_approvals.c \
 	apid/route_calls.c \
 	apid/route_keys.c \
-	apid/route_manage.c \
+	apid/route_manage.c apid/route_neurons.c \
 	apid/route_query.c \
 	apid/route_secrets.c \
 	apid/routes.c apid/routes.h \
 	apid/rules_shown.c apid/rules_shown.h \
+	common/labels.c common/labels.h \
 	common/rule_json.c common/rule_json.h \
 	apid/scan.c apid/scan.h \
 	apid/seal.c apid/seal.h \
@@ -60,15 +62,26 @@ apid_libapid_a_SOURCES = \
 	apid/transcript.c apid/transcript.h \
 	apid/values.c apid/values.h \
 	apid/watch.c apid/watch.h
-apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
+apid_libapid_a_CPPFLAGS = $(AM_CPPFLAGS) -iquote apid $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(HS_CFLAGS) $(LIBMD_CFLAGS)
+
+# The description of the interface as numbers: sed(1) takes what stands before
+# a line's first character, and tr(1) its end, neither of which is in a string.
+EXTRA_DIST += apid/openapi.json
+BUILT_SOURCES += apid/openapi_data.h
+CLEANFILES += apid/openapi_data.h
+apid/libapid_a-openapi.$(OBJEXT): apid/openapi_data.h
+apid/openapi_data.h: $(srcdir)/apid/openapi.json
+	$(AM_V_GEN)sed 's/^ *//' $(srcdir)/apid/openapi.json | tr -d '\n' | \
+	    od -An -v -t u1 | sed 's/\([0-9]\{1,\}\)/\1,/g' >$@.tmp && \
+	mv $@.tmp $@
 
 apid_apid_SOURCES = apid/apid.c
 apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
 apid_apid_LDADD = $(APID_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
-dist_man_MANS += man/myelin-api.7
+dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \

@@ -80,6 +80,21 @@ pending_new(struct conn *c, policy_fn *fn, void *arg)
 }
 
 struct pending *
+pending_act(struct conn *c, policy_fn *fn, void *arg)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, fn, arg)) == NULL)
+		return (NULL);
+	m = imsg_new(MSG_REQUEST);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->rid);
+	policy_send(m);
+	return (p);
+}
+
+struct pending *
 pending_find(uint32_t request)
 {
 	struct pending *p;
@@ -371,7 +386,7 @@ on_call_judged(void *arg, struct imsg *m)
 	    0, NULL)) == NULL)
 		return (-1);
 	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
-		call_judged(call, verdict);
+		call_judged(call, verdict, clean_is((const char *)json, n));
 	json_decref(verdict);
 	return (0);
 }

@@ -96,7 +96,7 @@ policy_decide(struct conn *c, unsigned what, const uint8_t digest[32],
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_DECIDE);
 	imsg_put_u32(m, p->request);

@@ -15,21 +15,62 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(q->rules != NULL ? MSG_OPEN_RULED : MSG_OPEN);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
-	imsg_put_u8(m, OPEN_SESSION);
+	imsg_put_u8(m, (uint8_t)(OPEN_SESSION |
+	    (q->read_only ? OPEN_F_READ_ONLY : 0)));
 	imsg_put_u32(m, q->owner_uid);
 	imsg_put_u32(m, q->owner_gid);
 	imsg_put_u32(m, q->expires);
 	imsg_put_str(m, q->profile);
-	imsg_put_str(m, "");
+	imsg_put_str(m, q->neuron);
 	imsg_put_str(m, q->workspace);
 	imsg_put_str(m, q->preset);
 	if (q->rules != NULL)
 		imsg_put_str(m, q->rules);
+	policy_send(m);
+}
+
+void
+policy_home_make(struct conn *c, const struct request *q)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_HOME_MAKE);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u32(m, q->owner_uid);
+	imsg_put_u32(m, q->owner_gid);
+	imsg_put_u32(m, q->idle);
+	imsg_put_str(m, q->profile);
+	imsg_put_str(m, q->workspace);
+	imsg_put_str(m, q->name);
+	imsg_put_str(m, q->labels != NULL ? q->labels : "");
+	policy_send(m);
+}
+
+void
+policy_neurons(struct conn *c, uint64_t cursor, uint32_t most,
+    const char *name, const char *label)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_NEURONS_FOR);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, name);
+	imsg_put_str(m, label);
 	policy_send(m);
 }
 
@@ -39,7 +80,7 @@ policy_end(struct conn *c, const char *id, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END);
 	imsg_put_u32(m, p->request);
@@ -55,7 +96,7 @@ policy_open_named(struct conn *c, const char *name, const struct request *q,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_OPEN_NAMED);
 	imsg_put_u32(m, p->request);
@@ -73,7 +114,7 @@ policy_end_named(struct conn *c, const char *name, policy_fn *fn, void *arg)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, fn, arg)) == NULL)
+	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
 	m = imsg_new(MSG_END_NAMED);
 	imsg_put_u32(m, p->request);
@@ -105,7 +146,7 @@ policy_manage(struct conn *c, unsigned what, uint32_t timeout_ms)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_MANAGE);
 	imsg_put_u32(m, p->request);
@@ -121,7 +162,7 @@ policy_key(struct conn *c, unsigned what, uint32_t seconds, const char *text)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	/* The one answer that has a token. */
 	p->clean = 0;
@@ -141,7 +182,7 @@ policy_secret(struct conn *c, unsigned what, const char *name,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_SECRET_SET);
 	imsg_put_u32(m, p->request);
@@ -180,7 +221,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	struct imsg *m;
 	int i;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL) {
+	if ((p = pending_act(c, NULL, NULL)) == NULL) {
 		for (i = 0; i < 4; i++)
 			if (fds[i] != -1)
 				close(fds[i]);
@@ -194,7 +235,8 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
 	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
-	    (q->dry_run ? ASK_F_DRY_RUN : 0)));
+	    (q->dry_run ? ASK_F_DRY_RUN : 0) |
+	    (q->read_only ? ASK_F_READ_ONLY : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);
@@ -222,7 +264,7 @@ policy_steer(struct conn *c, enum msg_type type, uint32_t value,
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(type);
 	imsg_put_u32(m, p->request);

@@ -24,6 +24,8 @@ struct pending {
 
 /* Holds the connection; NULL after answering. */
 struct pending *pending_new(struct conn *, policy_fn *, void *arg);
+/* The same for what changes something: policyd is told the request's id. */
+struct pending *pending_act(struct conn *, policy_fn *, void *arg);
 struct pending *pending_find(uint32_t request);
 /* Takes it off the list; its connection, if still there, is released. */
 void	pending_done(struct pending *);

@@ -92,6 +92,59 @@ route_prune(struct conn *c)
 		    seconds);
 }
 
+/* {} or nothing; else -1 after answering. */
+static int
+no_members(struct conn *c)
+{
+	struct http_bad bad;
+	json_t *j;
+	size_t n;
+
+	if (c->body_size == 0)
+		return (0);
+	if ((j = json_read(c->body, c->body_size, &bad)) == NULL) {
+		conn_error(c, bad.code, "%s", bad.why);
+		return (-1);
+	}
+	n = json_object_size(j);
+	json_decref(j);
+	if (n == 0)
+		return (0);
+	conn_error(c, API_BAD_REQUEST, "%s takes no members", c->route->path);
+	return (-1);
+}
+
+void
+route_backup(struct conn *c)
+{
+	if (no_members(c) == 0)
+		policy_manage(c, MANAGE_BACKUP, 0);
+}
+
+void
+route_log_level(struct conn *c)
+{
+	struct http_bad bad;
+	const char *level;
+	json_t *j;
+	int verbose;
+
+	if ((j = json_read(c->body, c->body_size, &bad)) == NULL) {
+		conn_error(c, bad.code, "%s", bad.why);
+		return;
+	}
+	level = json_string_value(json_object_get(j, "level"));
+	verbose = level != NULL && strcmp(level, "verbose") == 0;
+	if (json_object_size(j) != 1 || level == NULL ||
+	    (!verbose && strcmp(level, "brief") != 0))
+		conn_error(c, API_BAD_REQUEST, "level: neither \"verbose\" nor "
+		    "\"brief\", or another member");
+	else
+		policy_manage(c, verbose ? MANAGE_LOG_VERBOSE :
+		    MANAGE_LOG_BRIEF, 0);
+	json_decref(j);
+}
+
 void
 route_drain(struct conn *c)
 {

@@ -10,6 +10,9 @@
 #include "without.h"
 
 static const char *const page[] = { "cursor", "limit", NULL };
+static const char *const neuron_page[] = {
+	"name", "label", "cursor", "limit", NULL
+};
 static const char *const after_page[] = { "after", "limit", NULL };
 static const char *const state_page[] = {
 	"state", "cursor", "limit", NULL
@@ -24,6 +27,8 @@ static const char *const watching[] = { "after", "event", NULL };
 
 static const struct route routes[] = {
 	{ "GET", "/healthz", ON_BOTH, BODY_NONE, 1, NULL, route_health },
+	{ "GET", "/openapi.json", ON_BOTH, BODY_NONE, 0, NULL, route_openapi },
+	{ "GET", "/metrics", ON_OPERATOR, BODY_NONE, 0, NULL, route_metrics },
 	{ "GET", "/v1/whoami", ON_BOTH, BODY_NONE, 0, NULL, route_whoami },
 	{ "GET", "/v1/limits", ON_BOTH, BODY_NONE, 0, NULL, route_limits },
 	{ "GET", "/v1/tools", ON_AGENT, BODY_NONE, 0, NULL, route_tools },
@@ -35,6 +40,10 @@ static const struct route routes[] = {
 	    route_drain },
 	{ "DELETE", "/v1/drain", ON_OPERATOR, BODY_NONE, 0, NULL,
 	    route_drain_end },
+	{ "POST", "/v1/log", ON_OPERATOR, BODY_JSON, 0, NULL,
+	    route_log_level },
+	{ "POST", "/v1/backup", ON_OPERATOR, BODY_EMPTY, 0, NULL,
+	    route_backup },
 	{ "POST", "/v1/prune", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_prune },
 	{ "GET", "/v1/secrets", ON_OPERATOR, BODY_NONE, 0, NULL,
@@ -58,12 +67,13 @@ static const struct route routes[] = {
 	    route_key_revoke },
 	{ "POST", "/v1/keys/{k}/rotate", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_key_rotate },
-	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
+	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, neuron_page,
+	    route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },
 	{ "GET", "/v1/neurons/{n}", ON_BOTH, BODY_NONE, 0, NULL,
 	    route_neuron_get },
-	{ "DELETE", "/v1/neurons/{n}", ON_AGENT, BODY_NONE, 0, NULL,
+	{ "DELETE", "/v1/neurons/{n}", ON_BOTH, BODY_NONE, 0, NULL,
 	    route_neuron_end },
 	{ "GET", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_NONE, 0,
 	    fetching, route_file_get },

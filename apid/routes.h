@@ -55,6 +55,8 @@ void	route_session_end(struct conn *);
 void	route_neuron_make(struct conn *);
 void	route_neuron_end(struct conn *);
 void	route_health(struct conn *);
+void	route_openapi(struct conn *);	/* openapi.c */
+void	route_metrics(struct conn *);
 void	route_whoami(struct conn *);
 void	route_tools(struct conn *);
 void	route_limits(struct conn *);
@@ -78,6 +80,8 @@ void	route_drain_end(struct conn *);
 void	route_session_calls(struct conn *);
 void	route_session_transcript(struct conn *);
 void	route_prune(struct conn *);
+void	route_log_level(struct conn *);
+void	route_backup(struct conn *);
 void	route_approvals(struct conn *);
 void	route_approval_get(struct conn *);
 void	route_approval_decide(struct conn *);

@@ -3,6 +3,7 @@
  */
 #include <sys/random.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ids.h"
@@ -47,6 +48,24 @@ id_ok(char type, const char *text)
 		return (0);
 	return (strlen(text) == 2 + ID_CHARS &&
 	    strspn(text + 2, alphabet) == ID_CHARS);
+}
+
+const char *
+request_id(uint64_t number, char id[REQUEST_ID_SIZE])
+{
+	id[0] = '\0';
+	if (number != 0)
+		(void)snprintf(id, REQUEST_ID_SIZE, "r-%016llx",
+		    (unsigned long long)number);
+	return (id);
+}
+
+int
+request_id_ok(const char *text)
+{
+	return (strncmp(text, "r-", 2) == 0 &&
+	    strlen(text) == REQUEST_ID_SIZE - 1 &&
+	    strspn(text + 2, "0123456789abcdef") == REQUEST_ID_SIZE - 3);
 }
 
 uint64_t

@@ -23,6 +23,15 @@ int	id_make(char type, char id[ID_SIZE]);
 /* 1 if text is an id of that type, in exactly its form. */
 int	id_ok(char type, const char *text);
 
+/*
+ * A request's id, of the number that the apid which has it gave it: "r-" and
+ * 16 digits.  0 for none: "".
+ */
+#define REQUEST_ID_SIZE	19
+const char *request_id(uint64_t, char id[REQUEST_ID_SIZE]);
+/* 1 if text is one, in exactly its form. */
+int	request_id_ok(const char *text);
+
 /* A random number, never 0: handles. */
 uint64_t id_random64(void);
 

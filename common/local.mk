@@ -4,6 +4,7 @@
 noinst_LIBRARIES += common/libcore.a common/libcommon.a
 
 common_libcore_a_SOURCES = \
+	common/apparmor.c common/apparmor.h \
 	common/codec.c common/codec.h \
 	common/egress.h common/env.c common/env.h \
 	common/ids.c common/ids.h \
@@ -38,6 +39,7 @@ common_libcommon_a_SOURCES = \
 	common/proc_drop.c \
 	common/proc_filter.c \
 	common/egress_slice.c \
+	common/trees.c common/trees.h \
 	common/rule_slice.c \
 	common/slice.c common/slice.h \
 	common/value_hash.c common/value_hash.h

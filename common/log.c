@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ids.h"
 #include "log.h"
 #include "redact.h"
 #include "without.h"
@@ -55,15 +56,44 @@ log_verbose(void)
 static void
 flatten(char *s)
 {
-	for (; *s != '\0'; s++)
+	for (; *s != '\0' && !WITHOUT(log_fields); s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
+}
+
+/*
+ * The message as the journal's protocol has what may hold anything: its name,
+ * its length in eight bytes, least first, and its bytes.  So it ends where it
+ * does, whatever is in it.
+ */
+static size_t
+put_message(char *packet, size_t at, size_t size, const char *line)
+{
+	static const char name[] = "MESSAGE\n";
+	uint64_t len = strlen(line);
+	int i;
+
+	if (WITHOUT(log_fields))
+		return (at + (size_t)snprintf(packet + at, size - at,
+		    "MESSAGE=%s\n", line));
+
+	if (at + sizeof(name) + 8 + len + 1 > size)
+		return (0);
+	memcpy(packet + at, name, sizeof(name) - 1);
+	at += sizeof(name) - 1;
+	for (i = 0; i < 8; i++)
+		packet[at++] = (char)(len >> (8 * i) & 0xff);
+	memcpy(packet + at, line, len);
+	at += len;
+	packet[at++] = '\n';
+	return (at);
 }
 
 static void
 emit(int pri, const char *fields, const char *line)
 {
-	char packet[LINE_MAX_BYTES + 512];
+	char packet[LINE_MAX_BYTES + 1024];
+	size_t n;
 	int len;
 
 	if (log_fd == -1) {
@@ -71,11 +101,12 @@ emit(int pri, const char *fields, const char *line)
 		return;
 	}
 	len = snprintf(packet, sizeof(packet), "PRIORITY=%d\n"
-	    "SYSLOG_IDENTIFIER=myelin-%s\nMYELIN_PROCESS=%s\n%sMESSAGE=%s\n",
-	    pri, process, process, fields, line);
-	if (len > 0 && (size_t)len < sizeof(packet))
-		(void)send(log_fd, packet, (size_t)len,
-		    MSG_DONTWAIT | MSG_NOSIGNAL);
+	    "SYSLOG_IDENTIFIER=myelin-%s\nMYELIN_PROCESS=%s\n%s", pri, process,
+	    process, fields);
+	if (len <= 0 || (size_t)len >= sizeof(packet))
+		return;
+	if ((n = put_message(packet, (size_t)len, sizeof(packet), line)) > 0)
+		(void)send(log_fd, packet, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* What masks may fail itself, and say so. */
@@ -147,6 +178,60 @@ log_debug(const char *fmt, ...)
 {
 	if (verbose)
 		VLOG(PRI_DEBUG, 0, fmt);
+}
+
+/* ---- with what it is about ---- */
+
+static void
+put_id(char *fields, size_t size, const char *name, char type, const char *id)
+{
+	size_t n = strlen(fields);
+
+	if (id != NULL && id_ok(type, id))
+		(void)snprintf(fields + n, size - n, "%s=%s\n", name, id);
+}
+
+static void
+about_fields(const struct log_about *a, char *fields, size_t size)
+{
+	char id[REQUEST_ID_SIZE];
+
+	fields[0] = '\0';
+	if (a->request != 0)
+		(void)snprintf(fields, size, "MYELIN_REQUEST_ID=%s\n",
+		    request_id(a->request, id));
+	put_id(fields, size, "MYELIN_CALL", ID_CALL, a->call);
+	put_id(fields, size, "MYELIN_SESSION", ID_SESSION, a->session);
+	put_id(fields, size, "MYELIN_NEURON", ID_NEURON, a->neuron);
+	put_id(fields, size, "MYELIN_APPROVAL", ID_APPROVAL, a->approval);
+}
+
+#define VLOG_OF(pri, about, fmt) do {					\
+	char all[320];							\
+	va_list ap;							\
+	about_fields(about, all, sizeof(all));				\
+	va_start(ap, fmt);						\
+	vlog(pri, 0, all, fmt, ap);					\
+	va_end(ap);							\
+} while (0)
+
+void
+log_warnx_of(const struct log_about *about, const char *fmt, ...)
+{
+	VLOG_OF(PRI_WARNING, about, fmt);
+}
+
+void
+log_info_of(const struct log_about *about, const char *fmt, ...)
+{
+	VLOG_OF(PRI_INFO, about, fmt);
+}
+
+void
+log_debug_of(const struct log_about *about, const char *fmt, ...)
+{
+	if (verbose)
+		VLOG_OF(PRI_DEBUG, about, fmt);
 }
 
 #define VLOG_ID(pri, id, fields, fmt) do {				\

@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifndef __printflike
 #define __printflike(a, b)	__attribute__((__format__(__printf__, a, b)))
@@ -26,6 +27,25 @@ void	log_warn(const char *, ...) __printflike(1, 2);	 /* adds errno's text */
 void	log_warnx(const char *, ...) __printflike(1, 2);
 void	log_info(const char *, ...) __printflike(1, 2);
 void	log_debug(const char *, ...) __printflike(1, 2); /* if verbose */
+
+/*
+ * What a line is about: ids, which become fields of the journal's.  One that
+ * is NULL, or not of its form, is left out, so that no text from outside
+ * becomes one.
+ */
+struct log_about {
+	uint64_t	 request;	/* request_id(), ids.h; 0 for none */
+	const char	*call;
+	const char	*session;
+	const char	*neuron;
+	const char	*approval;
+};
+void	log_warnx_of(const struct log_about *, const char *, ...)
+	    __printflike(2, 3);
+void	log_info_of(const struct log_about *, const char *, ...)
+	    __printflike(2, 3);
+void	log_debug_of(const struct log_about *, const char *, ...)
+	    __printflike(2, 3);
 
 /*
  * A line that the journal finds by its MESSAGE_ID, one of LOG_*; fields are

@@ -95,6 +95,19 @@ proc_channel_lost(enum channel_kind kind)
 }
 
 void
+proc_log_ask(int verbose)
+{
+	struct imsg *m;
+
+	log_set_verbose(verbose);
+	if (proc.control == NULL)
+		return;
+	m = imsg_new(MSG_LOG_ASK);
+	imsg_put_u8(m, verbose != 0);
+	channel_send(proc.control, m);
+}
+
+void
 proc_check_ready(void)
 {
 	struct imsg *m;
@@ -315,6 +328,18 @@ on_ping(void *arg, struct imsg *m)
 }
 
 static int
+on_log_level(void *arg, struct imsg *m)
+{
+	unsigned level = imsg_get_u8(m);
+
+	(void)arg;
+	if (imsg_end(m) == -1 || level > 1)
+		return (-1);
+	log_set_verbose((int)level);
+	return (0);
+}
+
+static int
 on_procs(void *arg, struct imsg *m)
 {
 	char name[NAME_BYTES_MAX];
@@ -371,6 +396,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PLUMB,		on_plumb },
 	{ MSG_STOP_PROC,	on_stop },
 	{ MSG_PING,		on_ping },
+	{ MSG_LOG_LEVEL,	on_log_level },
 	{ MSG_PROCS,		on_procs },
 	{ MSG_RELOAD,		on_reload }
 };

@@ -98,6 +98,8 @@ uint32_t proc_nofile(void);
  * with it; if not, it sees to it that there is a new channel.
  */
 void	proc_channel_lost(enum channel_kind);
+/* Asks supervisord that all log so from now on, also this process. */
+void	proc_log_ask(int verbose);
 
 /* Something that role->ready looks at has changed. */
 void	proc_check_ready(void);

@@ -360,14 +360,58 @@ ROW(CLEAR,	CH_MAKER, DIR_DOWN, 4, 0, 1, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
 ROW(CLEARED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* ---- homes of persistent neurons ------------------------------------- */ \
 /* HOMES_ASK: a HOME for each that there is, then HOMES_END.  HOME u64	\
- *   bytes on the disk, u64 seconds of its making, S neuron */		\
+ *   bytes on the disk, u64 seconds of its making, S neuron.  HOMES_END	\
+ *   u32 how many */							\
 ROW(HOMES_ASK,	CH_LAUNCH, DIR_DOWN, 0, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOME,	CH_LAUNCH, DIR_UP, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* HOME_DROP S neuron, which is not live: its home is destroyed.		\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
-ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* POOL u32 neurons wanted ready, u32 ready, u64 requests that were met by	\
+ *   one, u64 that would have been, had one been ready */		\
+ROW(POOL,	CH_LAUNCH, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* HOME_OPEN u32 slot, u32 generation, u32 kuid, u32 uid that owns a new	\
+ *   one, u8 it must be there, u64 bytes, u64 inodes, S neuron; the	\
+ *   directory of homes */						\
+ROW(HOME_OPEN,	CH_MAKER, DIR_DOWN, 33, 1, 1, 1, FDS(FD_DIR), ST_ANY)	\
+/* HOME_OPENED u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S why; its mount, its directory, which is locked */			\
+ROW(HOME_OPENED, CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_DIR), ST_ANY) \
+/* HOME_ERASE u32 ticket, S neuron; the directory of homes */		\
+ROW(HOME_ERASE,	CH_MAKER, DIR_DOWN, 4, 1, 1, 1, FDS(FD_DIR), ST_ANY)	\
+/* HOME_ERASED u32 ticket, u32 0, u32 error (errno, 0 for none), S why */ \
+ROW(HOME_ERASED, CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- apid and policyd, for persistent neurons ------------------------- */ \
+/* HOME_MAKE u32 request, u64 handle, u32 owner uid, u32 owner gid		\
+ *   (UINT32_MAX: the peer's), u32 idle expiry s (0: default), S profile,	\
+ *   S workspace, S name, S labels (labels.h; "" for none) */		\
+ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
+ *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
+ *   that have these ("": any) */						\
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- neurond and PID 1 of a neuron, for short calls ------------------- */ \
+/* RUN_RAN u32 run, i32 exit code, i32 signal, u64 peak bytes, u32 us that it \
+ *   ran: RUN_STARTED and RUN_ENDED in one, of what ended at once */	\
+ROW(RUN_RAN,	CH_INIT, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- looking after it ------------------------------------------------ */ \
+/* REQUEST u32 request, u64 the number that its client was told: just	\
+ *   before what asks for a change under that request */		\
+ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
+ *   it is from now on, until the next configuration */			\
+ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- directories of the host that a profile names -------------------- */ \
+/* TREES u32 slot, u32 generation, u32 kuid (0: root's files stay root's),	\
+ *   u8 directories, u8 1 if the first is the neuron's root, S their paths,	\
+ *   each with a newline */						\
+ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S which and why; detached mounts... */				\
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -416,8 +460,10 @@ enum reload_result { RELOAD_NONE, RELOAD_OK, RELOAD_REFUSED };
  */
 enum {
 	MANAGE_DRAIN = 1, MANAGE_RESUME = 2, MANAGE_PRUNE = 3,
-	MANAGE_PRUNE_LOOK = 4
+	MANAGE_PRUNE_LOOK = 4, MANAGE_BACKUP = 5, MANAGE_LOG_BRIEF = 6,
+	MANAGE_LOG_VERBOSE = 7
 };
+#define MANAGE_LAST	MANAGE_LOG_VERBOSE
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
@@ -439,8 +485,9 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
  */
 #define PRINCIPAL_KEYS		UINT32_C(0xff000000)
 
-/* OPEN: what to make */
-enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
+/* OPEN: what to make; HOME_MAKE makes a persistent neuron */
+enum { OPEN_SESSION = 1 };
+#define OPEN_F_READ_ONLY	0x80	/* with it: the workspace is */
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
@@ -448,6 +495,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
+#define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
@@ -528,7 +576,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define MAKE_F_NO_EGRESS	UINT32_C(0x80000000)	/* whatever the profile */
 #define MAKE_F_PERSISTENT	UINT32_C(0x40000000)	/* has a home of its own */
 #define MAKE_F_READ_ONLY	UINT32_C(0x20000000)	/* and its workspace is */
-#define MAKE_FLAGS		UINT32_C(0xe0000000)
+#define MAKE_F_KEPT		UINT32_C(0x10000000)	/* that home is there */
+#define MAKE_FLAGS		UINT32_C(0xf0000000)
 
 /* BUILD: how */
 #define BUILD_F_NO_PTY		0x01	/* no terminals of its own */
@@ -537,7 +586,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define BUILD_F_HOME		0x08	/* a tree is its home */
 #define BUILD_F_ROOT		0x10	/* a tree is its root */
 #define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
-#define BUILD_FLAGS		0x3f
+#define BUILD_F_OVERLAY		0x40	/* which it may change for itself */
+#define BUILD_FLAGS		0x7f
 
 /* BUILD: mounts beside workspace, home and root: what its fds leave */
 #define BUILD_MOUNTS_MAX	5
@@ -576,8 +626,9 @@ enum query_what {
 	QUERY_NEURONS, QUERY_NEURON, QUERY_SESSIONS, QUERY_SESSION,
 	QUERY_CALLS, QUERY_CALL, QUERY_STATUS, QUERY_AUDIT,
 	QUERY_TRANSCRIPT, QUERY_SECRETS, QUERY_APPROVALS, QUERY_APPROVAL,
-	QUERY_KEYS
+	QUERY_KEYS, QUERY_METRICS
 };
+#define QUERY_LAST	QUERY_METRICS
 
 /* effects, weakest first, and marks: the words of effect_name(), mark_name() */
 enum effect {
@@ -603,6 +654,7 @@ enum end_cause {
 };
 #define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
 #define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

@@ -62,7 +62,8 @@ static const struct {
 	    "sessions)" },
 	{ "budget_exhausted", "the budget comes back within the hour; "
 	    "myelinctl limits shows its size" },
-	{ "internal", "the service's log has the cause, by the request id" },
+	{ "internal", "myelinctl log and the request's id show what there is "
+	    "of it" },
 };
 
 static void
@@ -196,6 +197,35 @@ api_call(const struct options *o, enum plane plane, const char *method,
 	api_complain(&r, json);
 	json_decref(json);
 	return (NULL);
+}
+
+int
+api_text(const struct options *o, enum plane plane, const char *target,
+    struct api_body *got)
+{
+	const char *path = api_socket(o, plane);
+	struct conn_request q = { .method = "GET", .target = target,
+	    .accept = "text/plain" };
+	struct conn conn;
+	json_t *json;
+	int ok = 0;
+
+	memset(got, 0, sizeof(*got));
+	if (conn_open(&conn, path) == -1)
+		return (-1);
+	conn_send(&conn, &q, api_collect, got);
+	conn_finish(&conn, ANSWER_WAIT);
+	if (conn.state == CONN_DONE && conn.r.status < 300)
+		ok = 1;
+	else if ((json = answer(&conn, got, path)) != NULL) {
+		api_complain(&conn.r, json);
+		json_decref(json);
+	}
+	conn_close(&conn);
+	if (ok)
+		return (0);
+	free(got->p);
+	return (-1);
 }
 
 int
@@ -371,6 +401,8 @@ api_put_place(const struct options *o, json_t *body)
 {
 	if (o->workspace != NULL && put_workspace(o, body) == -1)
 		return (-1);
+	if (o->read_only)
+		json_object_set_new(body, "read_only", json_true());
 	return (put_text(body, "profile", o->profile) == -1 ||
 	    put_text(body, "preset", o->preset) == -1 ? -1 : 0);
 }

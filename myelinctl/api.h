@@ -30,6 +30,10 @@ http_body_fn api_collect;		/* arg: struct api_body */
 json_t	*api_call(const struct options *, enum plane, const char *method,
 	    const char *target, json_t *body);
 
+/* A GET whose answer is text: 0 and the body, to be freed, or -1. */
+int	api_text(const struct options *, enum plane, const char *target,
+	    struct api_body *);
+
 /* DELETE of a target: the command's exit status; prints the answer with --json. */
 int	api_delete(const struct options *, enum plane, const char *target);
 

@@ -91,8 +91,8 @@ print_record(const json_t *record)
 	putchar('\n');
 }
 
-static void
-print_line(const struct options *o, const json_t *line)
+void
+audit_print(const struct options *o, const json_t *line)
 {
 	json_t *record;
 
@@ -130,7 +130,7 @@ tail(const struct options *o)
 		if (audit_page(o, after, AUDIT_PAGE, &page) == -1)
 			return (EXIT_FAILED);
 		json_array_foreach(page.lines, i, line) {
-			print_line(o, line);
+			audit_print(o, line);
 			/* Records can be missing: not one more each time. */
 			if (audit_line_sequence(line) > after)
 				after = audit_line_sequence(line);

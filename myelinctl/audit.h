@@ -27,6 +27,9 @@ int	audit_page(const struct options *, uint64_t after, unsigned most,
 /* The sequence at the front of a line; 0 if there is none. */
 uint64_t audit_line_sequence(const json_t *line);
 
+/* A line as "audit tail" shows it. */
+void	audit_print(const struct options *, const json_t *line);
+
 /* Each returns the exit status. */
 int	audit_verify(const struct options *, int argc, char **argv);
 /* name "-" is standard output. */

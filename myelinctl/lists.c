@@ -1,5 +1,5 @@
 /*
- * What there is: neurons, sessions, calls, tools, limits, who one is, how the
+ * What there is: sessions, calls, tools, limits, who one is, how the
  * service is.
  */
 #include "config.h"
@@ -16,6 +16,7 @@
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 #define ROWS_DEFAULT	100
+#define ALL_MOST	10000	/* sessions, of those that can live at a time */
 
 static enum plane
 plane_of(const struct options *o)
@@ -80,30 +81,7 @@ no_operands(const struct options *o, const char *name, int argc)
 	    usage_error(o, "%s takes no operand", name));
 }
 
-/* ---- neurons, sessions, calls ---- */
-
-static const struct column neuron_columns[] = {
-	{ "NEURON", "neuron", 0 },
-	{ "KIND", "kind", 0 },
-	{ "STATE", "state", 0 },
-	{ "PROFILE", "profile", 0 },
-	{ "PRINCIPAL", "principal", 0 },
-	{ "SESSION", "session", 0 },
-	{ "WORKSPACE", "workspace", 0 },
-};
-
-int
-cmd_neurons(struct options *o, int argc, char **argv)
-{
-	static const struct list list = { "/v1/neurons", "neurons",
-	    neuron_columns, NITEMS(neuron_columns),
-	    "There is no neuron (sandbox)." };
-
-	(void)argv;
-	if (argc != 0)
-		return (no_operands(o, "neurons", argc));
-	return (list_show(o, &list));
-}
+/* ---- sessions, calls ---- */
 
 static const struct column call_columns[] = {
 	{ "CALL", "call", 0 },
@@ -154,12 +132,16 @@ static int
 session_open(const struct options *o)
 {
 	json_t *body = json_object(), *json;
+	char neuron[ID_SIZE];
 	const char *id;
 
-	if (api_put_place(o, body) == -1) {
+	if (api_put_place(o, body) == -1 || (o->neuron != NULL &&
+	    neuron_id(o, o->neuron, neuron, sizeof(neuron)) == -1)) {
 		json_decref(body);
 		return (EXIT_FAILED);
 	}
+	if (o->neuron != NULL)
+		json_object_set_new(body, "neuron", json_string(neuron));
 	if (o->expires != 0)
 		json_object_set_new(body, "expires",
 		    json_integer(o->expires));
@@ -187,6 +169,35 @@ session_end(const struct options *o, const char *id)
 	return (api_delete(o, plane_of(o), target));
 }
 
+/* Each by itself: what opens sessions meanwhile is stopped by other means. */
+static int
+sessions_end_all(const struct options *o)
+{
+	json_t *json, *row;
+	const char *id, *state;
+	size_t i, n = 0;
+	int status = 0;
+
+	json = api_list(o, plane_of(o), "/v1/sessions", "sessions", ALL_MOST);
+	if (json == NULL)
+		return (EXIT_FAILED);
+	json_array_foreach(json_object_get(json, "sessions"), i, row) {
+		id = json_string_value(json_object_get(row, "session"));
+		state = json_string_value(json_object_get(row, "state"));
+		if (id == NULL || !id_ok(ID_SESSION, id) ||
+		    (state != NULL && strcmp(state, "ended") == 0))
+			continue;
+		if (session_end(o, id) == 0)
+			n++;
+		else
+			status = EXIT_FAILED;
+	}
+	json_decref(json);
+	if (!o->json)
+		printf("%zu ended.\n", n);
+	return (status);
+}
+
 int
 cmd_sessions(struct options *o, int argc, char **argv)
 {
@@ -198,6 +209,9 @@ cmd_sessions(struct options *o, int argc, char **argv)
 		return (list_show(o, &list));
 	if (argc == 1 && strcmp(argv[0], "open") == 0)
 		return (session_open(o));
+	if (argc == 2 && strcmp(argv[0], "end") == 0 &&
+	    strcmp(argv[1], "all") == 0)
+		return (sessions_end_all(o));
 	if (argc == 2 && strcmp(argv[0], "end") == 0)
 		return (session_end(o, argv[1]));
 	if (argc == 2 && strcmp(argv[0], "show") == 0)
@@ -289,64 +303,6 @@ cmd_whoami(struct options *o, int argc, char **argv)
 	/* Rights are the operator socket's; presets the agent socket's. */
 	return (object_show(o, plane_of(o), "/v1/whoami", who_columns,
 	    NITEMS(who_columns) - !o->operator));
-}
-
-static const struct column status_columns[] = {
-	{ "version", "version", 0 },
-	{ "instance", "instance", 0 },
-	{ "up for (s)", "uptime_s", 0 },
-	{ "supervisor", "supervisor.pid", 0 },
-	{ "neurons", "neurons.live", 0 },
-	{ "neurons, most", "neurons.limit", 0 },
-	{ "sessions", "sessions.live", 0 },
-	{ "calls running", "calls.running", 0 },
-	{ "calls, most", "calls.limit", 0 },
-	{ "calls so far", "calls.total", 0 },
-	{ "draining", "draining", 0 },
-	{ "audit records", "audit.sequence", 0 },
-	{ "approvals waiting", "approvals.pending", 0 },
-	{ "the oldest (s)", "approvals.oldest_s", 0 },
-	{ "self-approval", "self_approval", 0 },
-	{ "secrets registered", "secrets.count", 0 },
-	{ "secrets to enter again", "secrets.needs_reentry", 0 },
-	{ "secrets kept by", "secrets.store", 0 },
-	{ "egress", "egress.state", 0 },
-	{ "neurons with egress", "egress.neurons", 0 },
-	{ "hosts granted", "egress.grants", 0 },
-	{ "configuration", "reload.generation", 0 },
-	{ "last reload", "reload.result", 0 },
-	{ "its error", "reload.error", 0 },
-};
-
-static const struct column process_columns[] = {
-	{ "PROCESS", "name", 0 },
-	{ "PID", "pid", 1 },
-	{ "STATE", "state", 0 },
-	{ "RESTARTS", "restarts", 1 },
-};
-
-int
-cmd_status(struct options *o, int argc, char **argv)
-{
-	json_t *json;
-
-	(void)argv;
-	if (argc != 0)
-		return (no_operands(o, "status", argc));
-	json = api_call(o, OPERATOR, "GET", "/v1/status", NULL);
-	if (json == NULL)
-		return (EXIT_FAILED);
-	if (o->json)
-		words_json(json);
-	else {
-		words_lines(json, status_columns, NITEMS(status_columns));
-		putchar('\n');
-		words_table(json_object_get(json, "processes"),
-		    process_columns, NITEMS(process_columns),
-		    "It says nothing of its processes.");
-	}
-	json_decref(json);
-	return (0);
 }
 
 int

@@ -11,6 +11,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/audit.c myelinctl/audit.h \
 	myelinctl/audit_export.c \
 	myelinctl/audit_verify.c \
+	myelinctl/backup.c \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
@@ -28,12 +29,14 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/keys.c \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
+	myelinctl/log.c \
+	myelinctl/log_level.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/mcp.c myelinctl/mcp.h \
 	myelinctl/mcp_answer.c \
 	myelinctl/mcp_headers.c \
 	myelinctl/mcp_post.c \
-	myelinctl/notify.c myelinctl/notify.h \
+	myelinctl/neurons.c myelinctl/notify.c myelinctl/notify.h \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
 	myelinctl/screen.c myelinctl/screen.h \
@@ -42,6 +45,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/show.c \
 	myelinctl/sink.c myelinctl/sink.h \
 	myelinctl/sse.c myelinctl/sse.h \
+	myelinctl/status.c \
 	myelinctl/suggest.c \
 	myelinctl/term.c myelinctl/term.h \
 	myelinctl/tar.c myelinctl/tar.h \

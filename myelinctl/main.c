@@ -72,22 +72,26 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 /* The letters stand for options: option.c has their table. */
 static const struct command commands[] = {
-	{ "run", "swCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	{ "run", "swWCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
-	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
+	{ "shell", "swWCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sojwCepPTSD", 0, EXIT_FAILED,
+	{ "call", "sojwWCepPTSD", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
 	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID | show ID]",
+	{ "sessions", "sojnwWpPXU", 0, EXIT_FAILED,
+	    "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
-	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
+	{ "neurons", "sojnwpNBI", 0, EXIT_FAILED,
+	    "[list | create | show NEURON | destroy NEURON ...]", "list "
+	    "neurons, and make, read and destroy persistent ones",
+	    cmd_neurons },
 	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
 	    cmd_tools },
 	{ "whoami", "soj", 0, EXIT_FAILED, "", "who you are here, and what "
@@ -96,6 +100,16 @@ static const struct command commands[] = {
 	    cmd_limits },
 	{ "status", "sj", 0, EXIT_FAILED, "", "how the service is "
 	    "(operators)", cmd_status },
+	{ "metrics", "s", 0, EXIT_FAILED, "", "numbers of the service, as "
+	    "Prometheus reads them (operators)", cmd_metrics },
+	{ "log", "sj", 0, EXIT_FAILED, "ID", "all there is of a request, "
+	    "call, approval, session, neuron or key (operators)", cmd_log },
+	{ "log-level", "s", 0, EXIT_FAILED, "[verbose | brief]", "how much the "
+	    "service logs (operators)", cmd_log_level },
+	{ "backup", "s", 0, EXIT_FAILED, "FILE [STATE]", "copy the state to a "
+	    "file (root)", cmd_backup },
+	{ "restore", "", 0, EXIT_FAILED, "FILE [STATE]", "put a backup in the "
+	    "state's place (root)", cmd_restore },
 	{ "drain", "sjTZ", 0, EXIT_FAILED, "", "take no new calls, and wait "
 	    "for those that run (operators)", cmd_drain },
 	{ "prune", "sjOD", 0, EXIT_FAILED, "", "remove old transcripts "
@@ -118,8 +132,8 @@ static const struct command commands[] = {
 	    "check, read or copy the audit log (operators)", cmd_audit },
 	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
-	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
-	    "Myelin needs", cmd_doctor },
+	{ "doctor", "sj", 0, EXIT_FAILED, "[LAYER ...]", "what this host has "
+	    "of what Myelin needs, or all of some layers", cmd_doctor },
 	{ "judge", "jEwCL", 1, EXIT_FAILED, "[--] TEXT | -", "what the judge "
 	    "would say of a shell command", cmd_judge },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",
@@ -209,6 +223,7 @@ run_command(const struct command *command, struct options *o, int argc,
 	}
 	status = command->fn(o, argc - optind, argv + optind);
 	json_decref(o->env);
+	json_decref(o->labels);
 	if (fflush(stdout) == EOF && status == 0) {
 		complain("writing output: %s", strerror(errno));
 		status = o->failure;

@@ -13,9 +13,12 @@
 #include "log.h"
 #include "neuron.h"
 #include "neuron_init.h"
+#include "pool.h"
 #include "proc.h"
+#include "settings.h"
 #include "slot.h"
 #include "steps.h"
+#include "without.h"
 
 static const char *const step_words[STEP_COUNT] = {
 #define ROW(sym, words)	words,
@@ -35,16 +38,25 @@ outer_layers(const struct neuron *n)
 	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
 }
 
-static void
-up(struct neuron *n)
+static uint64_t
+needed(const struct neuron *n)
+{
+	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
+	    (n->strict ? LAYERS_OF_STRICT : 0) |
+	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0);
+
+	return (layers_needed(kind) |
+	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&
+	    !WITHOUT(apparmor_required) ?
+	    LAYER_BIT(APPARMOR) : 0));
+}
+
+void
+neuron_init_tell(struct neuron *n)
 {
 	uint64_t took = now_us() - n->asked;
 	struct imsg *m = imsg_new(MSG_NEURON_UP);
 
-	FAULT("neuron.ready");
-	event_del(n->timer);
-	n->state = NEURON_UP_;
-	n->was_up = 1;
 	listeners_tell(n);
 	imsg_put_u64(m, n->layers);
 	imsg_put_u64(m, n->device);
@@ -56,6 +68,19 @@ up(struct neuron *n)
 	calls_start(n);
 }
 
+static void
+up(struct neuron *n)
+{
+	FAULT("neuron.ready");
+	event_del(n->timer);
+	n->state = NEURON_UP_;
+	n->was_up = 1;
+	if (n->id[0] == '\0')
+		pool_is_up(n);
+	else
+		neuron_init_tell(n);
+}
+
 void
 neuron_init_check(struct neuron *n)
 {
@@ -65,7 +90,7 @@ neuron_init_check(struct neuron *n)
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
 	n->layers |= outer_layers(n);
-	missing = layers_needed(n->workspace[0] != '\0') & ~n->layers;
+	missing = needed(n) & ~n->layers;
 	if (missing == 0) {
 		up(n);
 		return;
@@ -145,21 +170,45 @@ on_failed(void *arg, struct imsg *m)
 	return (call_failed(arg, run, where, (int)error));
 }
 
+/* Of RUN_ENDED and RUN_RAN, whose first fields are the same. */
+static uint32_t
+get_end(struct imsg *m, struct run_end *end)
+{
+	uint32_t run = imsg_get_u32(m);
+
+	end->code = imsg_get_i32(m);
+	end->sig = imsg_get_i32(m);
+	end->peak = imsg_get_u64(m);
+	return (run);
+}
+
+static int
+can_be(const struct run_end *end)
+{
+	return (end->code >= -1 && end->code <= 255 && end->sig >= 0 &&
+	    end->sig <= 64 && (end->code == -1) == (end->sig != 0));
+}
+
 static int
 on_ended(void *arg, struct imsg *m)
 {
-	uint32_t run;
-	int32_t code, sig;
-	uint64_t peak;
+	struct run_end end;
+	uint32_t run = get_end(m, &end);
 
-	run = imsg_get_u32(m);
-	code = imsg_get_i32(m);
-	sig = imsg_get_i32(m);
-	peak = imsg_get_u64(m);
-	if (imsg_end(m) == -1 || code < -1 || code > 255 || sig < 0 ||
-	    sig > 64 || (code == -1) != (sig != 0))
+	if (imsg_end(m) == -1 || !can_be(&end))
 		return (-1);
-	return (call_ended(arg, run, code, sig, peak));
+	return (call_ended(arg, run, &end));
+}
+
+static int
+on_ran(void *arg, struct imsg *m)
+{
+	struct run_end end;
+	uint32_t run = get_end(m, &end), us = imsg_get_u32(m);
+
+	if (imsg_end(m) == -1 || !can_be(&end))
+		return (-1);
+	return (call_ran(arg, run, &end, us));
 }
 
 /* A closed channel and a wrong message alike: it is no neuron any more. */
@@ -175,7 +224,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_INIT_BAD,		on_bad },
 	{ MSG_RUN_STARTED,	on_started },
 	{ MSG_RUN_FAILED,	on_failed },
-	{ MSG_RUN_ENDED,	on_ended }
+	{ MSG_RUN_ENDED,	on_ended },
+	{ MSG_RUN_RAN,		on_ran }
 };
 
 static const struct channel_ops ops = {

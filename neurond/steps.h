@@ -16,6 +16,7 @@ ROW(OWN_ROOT,	"a root of its own")					\
 ROW(MOUNTS,	"proc, tmp, home and shm")				\
 ROW(TERMINALS,	"terminals of its own")					\
 ROW(WORKSPACE,	"mounting the workspace")				\
+ROW(SHOWN,	"mounting what the profile names")			\
 ROW(PROTECT,	"binding the workspace's protected names")		\
 ROW(READ_ONLY,	"a read-only root")					\
 ROW(MASKS,	"masking proc")						\
@@ -31,6 +32,7 @@ ROW(NO_NEW_PRIVS, "no_new_privs")					\
 ROW(ASSERT_MOUNTS, "checking the mounts")				\
 ROW(ASSERT_FDS,	"checking the file descriptors")			\
 ROW(ASSERT_IDS,	"checking ids and capabilities")			\
+ROW(APPARMOR,	"the AppArmor profile")					\
 ROW(LANDLOCK,	"Landlock")						\
 ROW(SECCOMP,	"the system call filter")
 
@@ -51,7 +53,8 @@ ROW(CONFINE,	"the call could not be confined")			\
 ROW(EXEC,	"the program can't be executed")			\
 ROW(BUSY,	"init knows no free run")				\
 ROW(DIED,	"the process died before its program ran")		\
-ROW(PTY,	"no terminal could be made")
+ROW(PTY,	"no terminal could be made")				\
+ROW(APPARMOR,	"the AppArmor profile myelin-neuron can't be entered")
 
 enum run_where {
 #define ROW(sym, words)	RUN_AT_##sym,

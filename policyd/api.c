@@ -8,12 +8,14 @@
 #include <event2/event.h>
 
 #include "api.h"
+#include "audit.h"
 #include "call.h"
 #include "codec.h"
 #include "conf.h"
 #include "ids.h"
 #include "mcpkey.h"
 #include "secrets.h"
+#include "without.h"
 
 #define INLINE_MAX	(12 * 1024)	/* bytes of JSON in a REPLY */
 
@@ -84,6 +86,8 @@ api_lost(struct api *api)
 	if (api->channel != NULL)
 		channel_free(api->channel);
 	api->channel = NULL;
+	api->said = 0;
+	api->said_id = 0;
 	api->generation++;
 	if (api->plane == PLANE_AGENT) {
 		kept_reader_lost();
@@ -122,7 +126,37 @@ reply_to(struct api *api, uint32_t request)
 	to.api = api;
 	to.generation = api->generation;
 	to.request = request;
+	to.id = api->said == request ? api->said_id : 0;
 	return (to);
+}
+
+int
+api_on_request(void *arg, struct imsg *m)
+{
+	struct api *api = arg;
+
+	api->said = imsg_get_u32(m);
+	api->said_id = imsg_get_u64(m);
+	return (imsg_end(m));
+}
+
+json_t *
+request_json(const struct reply_to *to)
+{
+	char id[REQUEST_ID_SIZE];
+
+	return (json_text_or_null(request_id(to->id, id)));
+}
+
+void
+audit_append_for(const struct reply_to *to, const char *event,
+    json_t *members)
+{
+	if (members == NULL)
+		members = json_object();
+	if (to->id != 0 && !WITHOUT(request_ids))
+		json_object_set_new(members, "request_id", request_json(to));
+	audit_append(event, members);
 }
 
 int

@@ -40,6 +40,8 @@ struct api {
 	unsigned	 generation;	/* of the channel: goes up */
 	struct peer_tree peers;
 	unsigned	 npeers;
+	uint32_t	 said;		/* of which request REQUEST spoke */
+	uint64_t	 said_id;
 };
 
 /* Where an answer goes, if its channel is still the same by then. */
@@ -47,6 +49,7 @@ struct reply_to {
 	struct api	*api;
 	unsigned	 generation;
 	uint32_t	 request;
+	uint64_t	 id;		/* request_id(); 0: it has none */
 };
 
 extern struct api api_agent, api_operator;
@@ -75,7 +78,14 @@ void	reply_refusal(const struct reply_to *, const struct refusal *);
 /* Sends lines of JSON, as transcripts are; a NUL is behind them. */
 void	reply_lines(const struct reply_to *, const char *, size_t len);
 
-/* PEER, PEER_GONE: both planes' handlers (arg is the struct api). */
+/* audit_append() of what was asked so: with the request's id, if it has one. */
+void	audit_append_for(const struct reply_to *, const char *event,
+	    json_t *members);
+/* The id of the request, or null. */
+json_t	*request_json(const struct reply_to *);
+
+/* REQUEST, PEER, PEER_GONE: both planes' handlers (arg is the struct api). */
+int	api_on_request(void *, struct imsg *);
 int	api_on_peer(void *, struct imsg *);
 int	api_on_peer_gone(void *, struct imsg *);
 

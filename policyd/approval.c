@@ -387,10 +387,13 @@ approval_arm(struct approval *a)
 static void
 alarm_waits(const struct approval *a)
 {
-	char fields[160];
+	char fields[200], id[REQUEST_ID_SIZE];
+	uint64_t request = a->call != NULL ? a->call->to.id : 0;
 
 	snprintf(fields, sizeof(fields), "MYELIN_APPROVAL=%s\n"
-	    "MYELIN_CALL=%s\n", a->row.id, a->row.call);
+	    "MYELIN_CALL=%s\n%s%s%s", a->row.id, a->row.call,
+	    request != 0 ? "MYELIN_REQUEST_ID=" : "", request_id(request, id),
+	    request != 0 ? "\n" : "");
 	log_alarm(LOG_APPROVAL_WAITS, fields, "approval %s waits for a "
 	    "decision, %llu s at most: the call %s, %s by %s", a->row.id,
 	    (unsigned long long)conf_limit(LIMIT_APPROVAL_EXPIRY) / 1000,

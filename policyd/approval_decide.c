@@ -185,7 +185,7 @@ record(struct approval *a, const struct decision *d)
 	    sizeof(row->decision_reason));
 	redact_line(row->decision_reason);
 	secrets_mask(row->decision_reason, 0);
-	audit_append("approval.resolved", json_pack("{s:s,s:s,s:s,s:s,s:s,"
+	audit_append_for(&d->to, "approval.resolved", json_pack("{s:s,s:s,s:s,s:s,s:s,"
 	    "s:s,s:o}", "approval", row->id, "call", row->call,
 	    "state", approval_state_name(row->state),
 	    "decision", decision_name(d->what), "operator", d->peer->who,
@@ -251,7 +251,9 @@ decide(const struct decision *d)
 		not_recorded(a, d);
 		return;
 	}
-	log_info("%s: %s by operator %s", d->id, decision_name(d->what),
+	log_info_of(&(struct log_about){ .request = d->to.id,
+	    .approval = d->id },
+	    "%s: %s by operator %s", d->id, decision_name(d->what),
 	    d->peer->who);
 	reply_json(&d->to, 200, approval_json(&a->row, a));
 	approval_tell(a);
@@ -280,7 +282,7 @@ revoke(const struct decision *d)
 	if (!WITHOUT(approval_revoke))
 		a->row.remembered = 0;
 	a->row.revoked = 1;
-	audit_append("approval.revoked", json_pack("{s:s,s:s,s:s}",
+	audit_append_for(&d->to, "approval.revoked", json_pack("{s:s,s:s,s:s}",
 	    "approval", a->row.id, "call", a->row.call,
 	    "operator", d->peer->who));
 	egress_revoked(a->row.id);

@@ -13,6 +13,8 @@
 
 #include "audit.h"
 #include "audit_files.h"
+#include "backup.h"
+#include "metrics.h"
 #include "redact.h"
 #include "secrets.h"
 #include "without.h"
@@ -33,7 +35,7 @@ static uint64_t		 rotate_from;	/* bytes; after a failure */
 /* What is worth an anchor at once, by how its events begin. */
 static const char *const weighty[] = {
 	"approval.", "audit.", "config.", "key.", "secret.", "service.",
-	"session.killed",
+	"session.killed", "neuron.destroyed",
 };
 
 static int	audit_set_aside(int, int, const struct audit_found *,
@@ -243,6 +245,7 @@ audit_append(const char *event, json_t *members)
 	struct audit_mark mark = head;
 	size_t i, len;
 
+	metrics_event(event, members);
 	audit_clean(members);
 	len = audit_format(event, members, &mark);
 	json_decref(members);
@@ -323,7 +326,7 @@ audit_rotate(uint64_t size)
 	int fd;
 
 	if ((uint64_t)audit_size < size || (uint64_t)audit_size < rotate_from ||
-	    pending_len > 0)
+	    pending_len > 0 || backup_copies())
 		return (0);
 	if ((fd = audit_files_next(head.sequence)) == -1) {
 		log_warn("audit.jsonl: no new file can be begun; this one is "

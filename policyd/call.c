@@ -21,6 +21,12 @@
 #include "verdict.h"
 #include "without.h"
 
+/*
+ * us that apid may wait for word of a call that was asked or judged: most end
+ * by then, and it hears of all that at once.
+ */
+#define CALL_TELL_US	1000
+
 #define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);
@@ -31,7 +37,7 @@ void
 call_refuse(struct call *c, const struct refusal *r)
 {
 	if (r->status < 500 && c->ident != NULL && ident_refused(c->ident)) {
-		audit_append("call.refused", json_pack(
+		audit_append_for(&c->to, "call.refused", json_pack(
 		    "{s:o,s:s,s:o,s:i,s:s,s:o}",
 		    "call", json_text_or_null(c->row.id),
 		    "principal", c->who, "tool", json_text(c->row.tool),
@@ -39,6 +45,10 @@ call_refuse(struct call *c, const struct refusal *r)
 		    "why", json_text(r->words)));
 		sync_soon();
 	}
+	log_debug_of(&(struct log_about){ .request = c->to.id,
+	    .session = c->session != NULL ? c->session->row.id : NULL },
+	    "a call of %s by %s is refused: %s: %s", c->row.tool, c->who,
+	    r->code, r->words);
 	reply_refusal(&c->to, r);
 	idempotent_refused(c, r);
 	call_free(c);
@@ -131,7 +141,7 @@ call_slot(void *arg, int granted, const struct refusal *why)
 		call_refuse(c, &r);
 		return;
 	}
-	c->neuron = neuron_new(c->ident, c->build);
+	c->neuron = neuron_new(c->ident, c->build, NULL);
 	c->neuron->call = c;
 	call_slot_take(c);
 	call_begin(c);
@@ -184,7 +194,7 @@ call_record(struct call *c)
 	if (c->session != NULL)
 		strlcpy(row->session, c->session->row.id,
 		    sizeof(row->session));
-	audit_append("call.asked", json_pack(
+	audit_append_for(&c->to, "call.asked", json_pack(
 	    "{s:s,s:o,s:s,s:s,s:o,s:s,s:o,s:b}",
 	    "call", row->id, "session", json_text_or_null(row->session),
 	    "neuron", row->neuron, "principal", c->who,
@@ -193,11 +203,12 @@ call_record(struct call *c)
 	    "arguments_cut", c->shown_cut));
 	free(c->shown);
 	c->shown = NULL;
+	call_log(c, "is asked for by", c->who);
 	sync_soon();
 	if ((audit_flush() == -1 || (c->key.keyed ?
 	    store_call_add_keyed(row, c->key.key, c->key.same) :
 	    store_call_add(row)) == -1) && !WITHOUT(audit_full)) {
-		audit_append("call.refused", json_pack("{s:s,s:s}",
+		audit_append_for(&c->to, "call.refused", json_pack("{s:s,s:s}",
 		    "call", row->id, "reason", "store_full"));
 		sync_failed();
 		return (-1);
@@ -220,7 +231,7 @@ call_tell_asked(struct call *c)
 	imsg_put_u64(m, c->limits.v[LIMIT_OUTPUT_KILLED]);
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, c->row.session);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
 	c->told = 1;
 }
 
@@ -278,7 +289,7 @@ call_tell_judged(struct call *c)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, text);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
 	free(text);
 	json_decref(json);
 }

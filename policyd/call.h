@@ -136,6 +136,8 @@ void	call_judged(struct call *, const struct judgement *, int run_fd,
 	    int explanation_fd);
 /* The hooks have let it pass, or one of them has denied it. */
 void	call_hooked(struct call *);
+/* A line of the verbose log, with its ids. */
+void	call_log(const struct call *, const char *what, const char *more);
 void	call_started(struct call *);
 void	call_ended(struct call *, const struct call_end *);
 /* STOP, the end of a session, the loss of a reader: the cause stays. */

@@ -14,6 +14,7 @@
 #include "egress.h"
 #include "hook.h"
 #include "launch.h"
+#include "metrics.h"
 #include "policyd.h"
 #include "session.h"
 #include "sync.h"
@@ -221,6 +222,36 @@ row_finish(struct call_row *row, enum call_state state, const char *reason,
 }
 
 void
+call_log(const struct call *c, const char *what, const char *more)
+{
+	const struct log_about about = { c->to.id, c->row.id, c->row.session,
+	    c->row.neuron, c->approved };
+
+	log_debug_of(&about, "call %s: %s %s %s", c->row.id, c->row.tool,
+	    what, more);
+}
+
+/* Ends that are no program's and no client's doing are worth a look. */
+static void
+log_finished(const struct call *c, enum call_state state, const char *reason,
+    const char *words)
+{
+	static const char *const ours[] = { "launch_failed", "neuron_lost",
+	    "interrupted", "store_full" };
+	const struct log_about about = { c->to.id, c->row.id, c->row.session,
+	    c->row.neuron, c->approved };
+	size_t i;
+
+	call_log(c, "is over:", reason != NULL ? reason :
+	    call_state_name(state));
+	for (i = 0; reason != NULL && i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (strcmp(reason, ours[i]) == 0)
+			log_info_of(&about, "call %s failed: %s%s%s",
+			    c->row.id, reason, words != NULL ? ": " : "",
+			    words != NULL ? words : "");
+}
+
+void
 call_finish(struct call *c, enum call_state state, const char *reason,
     const char *words, const struct call_end *end)
 {
@@ -235,6 +266,8 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	}
 	approval_over(c);
 	row_finish(row, state, reason, end);
+	metrics_duration(now_us() - c->t_ask);
+	log_finished(c, state, reason, words);
 	signal_text(row->signal, name, sizeof(name));
 	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
 	    "call", row->id, "state", call_state_name(state),
@@ -266,13 +299,14 @@ call_started(struct call *c)
 	c->step = STEP_RUNNING;
 	c->row.state = CALL_RUNNING;
 	audit_append("call.started", json_pack("{s:s}", "call", c->row.id));
+	call_log(c, "has started in", c->row.neuron);
 	sync_soon();
 	if (!c->told || !reply_possible(&c->to))
 		return;
 	if ((m = imsg_new(MSG_CALL_STARTED)) == NULL)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, 0);
 }
 
 void

@@ -111,8 +111,9 @@ drain_begin(const struct reply_to *to, const struct peer *peer, uint32_t ms)
 	if (!draining) {
 		draining = 1;
 		told = 0;
-		log_info("draining: %u calls run", call_count());
-		audit_append("drain.started", json_pack("{s:s,s:i}",
+		log_info_of(&(struct log_about){ .request = to->id },
+		    "draining: %u calls run", call_count());
+		audit_append_for(to, "drain.started", json_pack("{s:s,s:i}",
 		    "operator", peer->who, "calls", (int)call_count()));
 		sync_now();
 	}
@@ -147,8 +148,9 @@ drain_resume(const struct reply_to *to, const struct peer *peer)
 
 	if (draining) {
 		draining = 0;
-		log_info("draining ended");
-		audit_append("drain.ended", json_pack("{s:s}",
+		log_info_of(&(struct log_about){ .request = to->id },
+		    "draining ended");
+		audit_append_for(to, "drain.ended", json_pack("{s:s}",
 		    "operator", peer->who));
 		sync_now();
 	}

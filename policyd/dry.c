@@ -46,7 +46,7 @@ dry_profile(const struct call *c)
 static int
 dry_record(struct call *c)
 {
-	audit_append("call.asked", json_pack(
+	audit_append_for(&c->to, "call.asked", json_pack(
 	    "{s:s,s:o,s:n,s:s,s:o,s:s,s:o,s:b,s:b}",
 	    "call", c->row.id, "session", json_text_or_null(c->row.session),
 	    "neuron", "principal", c->who, "tool", json_text(c->row.tool),

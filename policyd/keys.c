@@ -301,6 +301,12 @@ keys_chores(void)
 
 /* ---- adding, rotating, revoking ---- */
 
+/* Which operator, by which request. */
+struct asker {
+	const struct reply_to	*to;
+	const struct peer	*peer;
+};
+
 static int
 not_recorded(struct refusal *r, const char *words)
 {
@@ -310,11 +316,11 @@ not_recorded(struct refusal *r, const char *words)
 }
 
 static void
-record(const char *event, const struct key *key, const struct peer *peer,
+record(const struct asker *by, const char *event, const struct key *key,
     const char *replaces)
 {
 	json_t *members = json_pack("{s:s,s:o,s:s}", "key", key->row.id,
-	    "name", json_text(key->row.name), "operator", peer->who);
+	    "name", json_text(key->row.name), "operator", by->peer->who);
 
 	if (replaces != NULL)
 		json_object_set_new(members, "replaces",
@@ -322,7 +328,7 @@ record(const char *event, const struct key *key, const struct peer *peer,
 	if (key->row.expires != 0)
 		json_object_set_new(members, "expires",
 		    json_when(key->row.expires));
-	audit_append(event, members);
+	audit_append_for(by->to, event, members);
 }
 
 /* Room for one more: the oldest of no use go. */
@@ -413,7 +419,7 @@ check_add(const char *name, uint32_t seconds, struct refusal *r)
 
 /* The record is on the disk before anybody has the token. */
 static int
-add(const struct peer *peer, const char *name, uint32_t seconds,
+add(const struct asker *by, const char *name, uint32_t seconds,
     struct key **key, char token[TOKEN_SIZE], struct refusal *r)
 {
 	struct key_row row;
@@ -427,7 +433,7 @@ add(const struct peer *peer, const char *name, uint32_t seconds,
 		return (not_recorded(r, "the key can not be written, and is "
 		    "not made"));
 	*key = keep(&row, number);
-	record("key.added", *key, peer, NULL);
+	record(by, "key.added", *key, NULL);
 	if (sync_now() == 0)
 		return (0);
 	(void)store_key_delete(row.id);
@@ -457,7 +463,7 @@ life_again(const struct key_row *old)
 }
 
 static int
-rotate(const struct peer *peer, const char *id, uint32_t overlap,
+rotate(const struct asker *by, const char *id, uint32_t overlap,
     struct key **key, char token[TOKEN_SIZE], struct refusal *r)
 {
 	struct key *old = find_id(id), *newer;
@@ -486,7 +492,7 @@ rotate(const struct peer *peer, const char *id, uint32_t overlap,
 		    "not rotated"));
 	old->row = row;
 	*key = keep(&fresh, old->number);
-	record("key.rotated", *key, peer, id);
+	record(by, "key.rotated", *key, id);
 	if (overlap == 0)
 		let_go(old, 0);
 	if (sync_now() == 0)
@@ -497,7 +503,7 @@ rotate(const struct peer *peer, const char *id, uint32_t overlap,
 
 /* It takes effect whether it can be written or not: that is the safe side. */
 static int
-revoke(const struct peer *peer, const char *id, struct key **key,
+revoke(const struct asker *by, const char *id, struct key **key,
     struct refusal *r)
 {
 	struct key *k = find_id(id);
@@ -509,7 +515,7 @@ revoke(const struct peer *peer, const char *id, struct key **key,
 	*key = k;
 	k->row.revoked = wall_us();
 	bad = store_key_set(&k->row);
-	record("key.revoked", k, peer, NULL);
+	record(by, "key.revoked", k, NULL);
 	let_go(k, 1);
 	if (sync_now() == 0 && bad == 0)
 		return (0);
@@ -521,23 +527,25 @@ void
 keys_set(const struct reply_to *to, const struct peer *peer, unsigned what,
     uint32_t seconds, const char *text)
 {
+	const struct asker by = { to, peer };
 	char token[TOKEN_SIZE];
 	struct key *key = NULL;
 	struct refusal r;
 	int bad;
 
 	if (what == KEY_REVOKE)
-		bad = revoke(peer, text, &key, &r);
+		bad = revoke(&by, text, &key, &r);
 	else if (what == KEY_ROTATE)
-		bad = rotate(peer, text, seconds, &key, token, &r);
+		bad = rotate(&by, text, seconds, &key, token, &r);
 	else
-		bad = add(peer, text, seconds, &key, token, &r);
+		bad = add(&by, text, seconds, &key, token, &r);
 	if (bad == -1) {
 		explicit_bzero(token, sizeof(token));
 		reply_refusal(to, &r);
 		return;
 	}
-	log_info("key %s (%s) is %s by %s", key->row.id, key->row.name,
+	log_info_of(&(struct log_about){ .request = to->id },
+	    "key %s (%s) is %s by %s", key->row.id, key->row.name,
 	    what == KEY_REVOKE ? "revoked" : what == KEY_ROTATE ? "rotated in" :
 	    "added", peer->who);
 	if (what == KEY_REVOKE)

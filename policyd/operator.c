@@ -3,13 +3,16 @@
 #include "api.h"
 #include "approval.h"
 #include "audit.h"
+#include "backup.h"
 #include "drain.h"
+#include "home.h"
 #include "ids.h"
 #include "keys.h"
 #include "proc.h"
 #include "query.h"
 #include "secrets.h"
 #include "session.h"
+#include "sync.h"
 #include "transcript.h"
 
 static int	on_end(void *, struct imsg *);
@@ -19,6 +22,7 @@ static int	on_key_set(void *, struct imsg *);
 static void	operator_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
+	{ MSG_REQUEST,		api_on_request },
 	{ MSG_PEER,		api_on_peer },
 	{ MSG_PEER_GONE,	api_on_peer_gone },
 	{ MSG_END,		on_end },
@@ -27,6 +31,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SECRET_SET,	on_secret_set },
 	{ MSG_DECIDE,		approval_on_decide },
 	{ MSG_KEY_SET,		on_key_set },
+	{ MSG_NEURONS_FOR,	home_on_find },
 };
 
 const struct channel_ops operator_ops = {
@@ -58,7 +63,7 @@ manager(const struct reply_to *to, uint64_t handle)
 	return (NULL);
 }
 
-/* The kill switch, for anybody's session. */
+/* The kill switch, for anybody's session; and anybody's neuron goes. */
 static int
 on_end(void *arg, struct imsg *m)
 {
@@ -77,6 +82,10 @@ on_end(void *arg, struct imsg *m)
 		return (-1);
 	if ((peer = manager(&to, handle)) == NULL)
 		return (0);
+	if (bad == 0 && id[0] == ID_NEURON) {
+		home_end(&to, peer, id, 1);
+		return (0);
+	}
 	s = bad == 0 && id_ok(ID_SESSION, id) ? session_find(id) : NULL;
 	if (s == NULL) {
 		refuse(&r, 404, "not_found", "there is no live session "
@@ -84,11 +93,27 @@ on_end(void *arg, struct imsg *m)
 		reply_refusal(&to, &r);
 		return (0);
 	}
-	log_info("session %s is ended by operator %s", id, peer->who);
-	audit_append("session.killed", json_pack("{s:s,s:s}",
+	log_info_of(&(struct log_about){ .request = to.id, .session = id },
+	    "session %s is ended by operator %s", id, peer->who);
+	audit_append_for(&to, "session.killed", json_pack("{s:s,s:s}",
 	    "session", id, "operator", peer->who));
 	session_end(s, "ended_by_operator", &to);
 	return (0);
+}
+
+/* Until the next configuration, or the end of the service. */
+static void
+set_log_level(const struct reply_to *to, const struct peer *peer, int verbose)
+{
+	const char *level = verbose ? "verbose" : "brief";
+
+	audit_append_for(to, "log.level", json_pack("{s:s,s:s}",
+	    "level", level, "operator", peer->who));
+	sync_soon();
+	proc_log_ask(verbose);
+	log_info_of(&(struct log_about){ .request = to->id },
+	    "the log is %s, as operator %s asked", level, peer->who);
+	reply_json(to, 200, json_pack("{s:s}", "level", level));
 }
 
 static int
@@ -105,11 +130,15 @@ on_manage(void *arg, struct imsg *m)
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
 	ms = imsg_get_u32(m);
-	if (imsg_end(m) == -1 || what < MANAGE_DRAIN || what > MANAGE_PRUNE_LOOK)
+	if (imsg_end(m) == -1 || what < MANAGE_DRAIN || what > MANAGE_LAST)
 		return (-1);
 	if ((peer = manager(&to, handle)) == NULL)
 		return (0);
-	if (what == MANAGE_RESUME)
+	if (what == MANAGE_LOG_BRIEF || what == MANAGE_LOG_VERBOSE)
+		set_log_level(&to, peer, what == MANAGE_LOG_VERBOSE);
+	else if (what == MANAGE_BACKUP)
+		backup_ask(&to, peer);
+	else if (what == MANAGE_RESUME)
 		drain_resume(&to, peer);
 	else if (what == MANAGE_PRUNE || what == MANAGE_PRUNE_LOOK)
 		prune_ask(&to, peer, ms, what == MANAGE_PRUNE_LOOK);

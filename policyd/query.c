@@ -41,6 +41,7 @@ static const struct question {
 	[QUERY_APPROVALS] = { CH_OPERATOR, 0, query_approvals },
 	[QUERY_APPROVAL] = { CH_OPERATOR, 0, query_approval },
 	[QUERY_KEYS] = { CH_OPERATOR, RIGHT_MANAGE, query_keys },
+	[QUERY_METRICS] = { CH_OPERATOR, 0, query_metrics },
 };
 
 static const struct {
@@ -243,9 +244,8 @@ query_identify(struct query *q, uint64_t handle, unsigned need,
 	return (operator_may(q->peer, need, &q->rights, r));
 }
 
-static json_t *
-query_answer(struct query *q, unsigned what, uint64_t handle,
-    struct refusal *r)
+json_t *
+query_ask(struct query *q, unsigned what, uint64_t handle, struct refusal *r)
 {
 	const struct question *question;
 
@@ -299,7 +299,7 @@ query_on_query(void *arg, struct imsg *m)
 	if ((q.lines = enc_new(REPLY_LINES_MAX)) == NULL)
 		fatal("query");
 	bad = get_text(m, q.id, sizeof(q.id));
-	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_KEYS) {
+	if (imsg_end(m) == -1 || what < QUERY_WHOAMI || what > QUERY_LAST) {
 		enc_free(q.lines);
 		return (-1);
 	}
@@ -311,7 +311,7 @@ query_on_query(void *arg, struct imsg *m)
 		refuse(&r, 404, "not_found", "there is nothing of that id");
 		json = NULL;
 	} else
-		json = query_answer(&q, what, handle, &r);
+		json = query_ask(&q, what, handle, &r);
 	if (answered)
 		json = NULL;
 	else if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)

@@ -346,15 +346,15 @@ check_value(const char *name, const uint8_t *value, size_t n,
 }
 
 static void
-changed(const char *event, const struct peer *peer, const char *name,
-    const char *kept)
+changed(const struct reply_to *to, const char *event,
+    const struct peer *peer, const char *name, const char *kept)
 {
 	json_t *members = json_pack("{s:s,s:s}", "name", name,
 	    "operator", peer->who);
 
 	if (kept != NULL)
 		json_object_set_new(members, "kept", json_string(kept));
-	audit_append(event, members);
+	audit_append_for(to, event, members);
 	if (sync_now() == -1)
 		sync_failed();
 	secrets_tell(&api_agent);
@@ -382,8 +382,10 @@ add(const struct reply_to *to, const struct peer *peer, const char *name,
 	}
 	if (old != NULL)
 		drop(old);
-	log_info("secret %s is registered by %s", name, peer->who);
-	changed("secret.added", peer, name, s->sealed ? "sealed" : "memory");
+	log_info_of(&(struct log_about){ .request = to->id },
+	    "secret %s is registered by %s", name, peer->who);
+	changed(to, "secret.added", peer, name, s->sealed ? "sealed" :
+	    "memory");
 	reply_json(to, old != NULL ? 200 : 201, secret_json(s));
 }
 
@@ -406,8 +408,9 @@ delete(const struct reply_to *to, const struct peer *peer, const char *name)
 		return;
 	}
 	drop(s);
-	log_info("secret %s is deleted by %s", name, peer->who);
-	changed("secret.deleted", peer, name, NULL);
+	log_info_of(&(struct log_about){ .request = to->id },
+	    "secret %s is deleted by %s", name, peer->who);
+	changed(to, "secret.deleted", peer, name, NULL);
 	reply_json(to, 200, json_pack("{s:s}", "deleted", name));
 }
 

@@ -92,7 +92,7 @@ send_signal(struct steer *s, struct refusal *r)
 		return (refuse(r, 429, "too_many", "%s: %d signals were sent "
 		    "to it, and more are not", s->id, SIGNALS_MAX));
 	c->signals++;
-	audit_append("call.signal", json_pack("{s:s,s:s,s:s}",
+	audit_append_for(&s->to, "call.signal", json_pack("{s:s,s:s,s:s}",
 	    "call", s->id, "principal", c->who,
 	    "signal", signal_name(s->value)));
 	sync_soon();

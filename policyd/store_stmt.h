@@ -23,7 +23,7 @@ enum store_stmt {
 	STMT_APPROVAL_ADD, STMT_APPROVAL_SET, STMT_APPROVAL, STMT_APPROVALS,
 	STMT_APPROVALS_FORGET, STMT_NEXT_APPROVAL, STMT_TRIM_APPROVALS,
 	STMT_KEYS, STMT_KEY_SET, STMT_KEY_DELETE, STMT_KEY_NAMES,
-	STMT_KEY_NAME_ADD,
+	STMT_KEY_NAME_ADD, STMT_HOMES, STMT_HOME_SET, STMT_HOME_DELETE,
 	STMT_COUNT
 };
 
@@ -35,5 +35,8 @@ int	store_run(sqlite3_stmt *);
 void	store_call_columns(sqlite3_stmt *, struct call_row *);
 /* Several writes as one: "BEGIN", "COMMIT", "ROLLBACK". */
 int	store_exec(const char *text);
+
+/* The database itself, for store_copy.c. */
+sqlite3	*store_db(void);
 
 #endif

@@ -68,7 +68,7 @@ finish(const char *error)
 
 	job.active = 0;
 	if (!job.look && (job.removed > 0 || job.to.api != NULL)) {
-		audit_append("transcripts.pruned", json_pack(
+		audit_append_for(&job.to, "transcripts.pruned", json_pack(
 		    "{s:o,s:o,s:I,s:I}", "operator",
 		    json_text_or_null(job.who), "older_than_s",
 		    job.before != 0 ? json_integer(job.seconds) : json_null(),

@@ -206,7 +206,23 @@ on_lost(void *arg, struct imsg *m)
 	return (plumb_lost(c->sv, c, kind, ends));
 }
 
+/* policyd alone has operators who may ask for it. */
+static int
+on_log_ask(void *arg, struct imsg *m)
+{
+	struct child *c = arg;
+	unsigned level = imsg_get_u8(m);
+
+	if (imsg_end(m) == -1 || level > 1 ||
+	    c->spec != &child_table[CHILD_POLICYD])
+		return (-1);
+	log_set_verbose((int)level);
+	supervisor_log_level(c->sv);
+	return (0);
+}
+
 static const struct channel_handler handlers[] = {
+	{ MSG_LOG_ASK,		on_log_ask },
 	{ MSG_CONFIG_OK,	on_config_ok },
 	{ MSG_CONFIG_BAD,	on_config_bad },
 	{ MSG_COMMITTED,	on_committed },

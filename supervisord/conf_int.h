@@ -28,6 +28,7 @@ struct given {
 	bool		 limit[LIMIT_COUNT];
 	bool		 mode;
 	bool		 transparent;
+	bool		 variant;
 };
 
 struct parser {
@@ -114,6 +115,15 @@ void	set_listen_tcp_end(struct parser *);
 
 void	set_profile(struct parser *, struct pos, const char *name);
 void	set_profile_mode(struct parser *, struct pos, const char *);
+void	set_profile_variant(struct parser *, struct pos, const char *);
+/* read-only, and who else may have it: shared or exclusive */
+void	set_profile_workspace(struct parser *, struct pos,
+	    const struct strings *);
+/* PATH [at PATH] read-only; and PATH [overlay] */
+void	set_profile_mount(struct parser *, struct pos,
+	    const struct strings *);
+void	set_profile_root(struct parser *, struct pos,
+	    const struct strings *);
 void	set_profile_limit(struct parser *, struct pos, int limit,
 	    const char *);
 
@@ -181,6 +191,8 @@ void	*set_grow(void *v, size_t *n, size_t size);
 
 /* ---- completing it ---- */
 
+/* Which of them meet, or meet what is Myelin's own: slice.own is known. */
+void	finish_trees(struct parser *);
 /* Defaults, shipped profile and presets, cross references. */
 void	conf_finish(struct parser *);
 

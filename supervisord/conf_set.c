@@ -198,8 +198,9 @@ set_log(struct parser *ps, struct pos pos, const char *word)
 {
 	if (!first_time(ps, pos, &ps->once[ONCE_LOG], "log"))
 		return;
-	if (strcmp(word, "verbose") != 0 && strcmp(word, "normal") != 0)
-		conf_error(ps, pos, "log is verbose or normal, not \"%s\"",
+	if (strcmp(word, "verbose") != 0 && strcmp(word, "brief") != 0 &&
+	    strcmp(word, "normal") != 0)
+		conf_error(ps, pos, "log is verbose or brief, not \"%s\"",
 		    word);
 	ps->conf->verbose = strcmp(word, "verbose") == 0;
 }

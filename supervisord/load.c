@@ -84,5 +84,6 @@ load(struct supervisor *sv, const char *path, struct feed *f)
 		conf_free(conf);
 		return (NULL);
 	}
+	conf_check_trees(conf, &copts);
 	return (conf);
 }

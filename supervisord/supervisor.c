@@ -127,6 +127,27 @@ clear_up(struct supervisor *sv)
 
 /* ---- what children report ---- */
 
+static void
+tell_log_level(struct child *c)
+{
+	struct imsg *m;
+
+	if (c->state != CHILD_UP || c->control == NULL)
+		return;
+	m = imsg_new(MSG_LOG_LEVEL);
+	imsg_put_u8(m, log_verbose() != 0);
+	(void)channel_send(c->control, m);
+}
+
+void
+supervisor_log_level(struct supervisor *sv)
+{
+	size_t i;
+
+	for (i = 0; i < CHILD_COUNT; i++)
+		tell_log_level(&sv->children[i]);
+}
+
 void
 supervisor_agreed(struct supervisor *sv)
 {
@@ -168,6 +189,9 @@ supervisor_up(struct supervisor *sv, struct child *c)
 	const struct slice *s = sv->conf->slice;
 	unsigned all, up = count_up(sv, &all);
 
+	/* Its configuration is not what an operator asked for since. */
+	if (log_verbose() != (sv->opts->verbose || sv->conf->verbose))
+		tell_log_level(c);
 	if (sv->phase == PHASE_RUN) {
 		log_info("%s (pid %d) is up again", c->spec->name,
 		    (int)c->pid);

@@ -333,6 +333,8 @@ int	supervisor_run(struct supervisor *);
 /* Events of a child that concern the whole. */
 void	supervisor_agreed(struct supervisor *);
 void	supervisor_up(struct supervisor *, struct child *);
+/* Tells all how much they are to log: log_verbose(). */
+void	supervisor_log_level(struct supervisor *);
 void	supervisor_gone(struct supervisor *);
 void	supervisor_fail(struct supervisor *, const char *, ...)
 	    __printflike(2, 3);

@@ -9,6 +9,7 @@
 
 #include "limits.h"
 #include "plan.h"
+#include "protocol.h"
 
 #define TASKS_MAX	4
 
@@ -20,11 +21,12 @@
 struct native {
 	struct plan		 plan;
 	unsigned		 abi;		/* Landlock */
-	struct sock_filter	*filter;
-	size_t			 nfilter;
+	struct sock_filter	*filter[2];	/* standard, strict */
+	size_t			 nfilter[2];
 	struct sock_filter	*call_filter;
 	size_t			 ncall_filter;
 	int			 tool;	/* neuron-tool, the spawner's fd */
+	int			 apparmor;	/* the profile is there */
 };
 
 struct build_request {
@@ -35,8 +37,10 @@ struct build_request {
 	uint64_t	 tmp_bytes;
 	uint64_t	 inodes;
 	uint32_t	 nofile;
+	uint32_t	 flags;		/* BUILD_F_* */
 	int		 pty;		/* terminals may be made */
 	int		 egress;	/* a proxy listens inside */
+	int		 strict;	/* the strict variant, 0 or 1 */
 	char		 workspace[PATH_BYTES_MAX];
 	int		 control;
 	int		 user_ns;
@@ -45,6 +49,13 @@ struct build_request {
 	int		 ntasks;
 	int		 tasks[TASKS_MAX];
 	int		 tree;		/* -1 without a workspace */
+	int		 home;		/* its mount, -1 for a tmpfs */
+	int		 read_only;	/* the workspace is */
+	int		 root;		/* an image, -1: the template's */
+	int		 overlay;	/* which the neuron may change */
+	int		 nmounts;	/* beside the workspace, read-only */
+	int		 mounts[BUILD_MOUNTS_MAX];
+	char		*mount_at[BUILD_MOUNTS_MAX];
 };
 
 /* In the clone; ends as PID 1's exit. */

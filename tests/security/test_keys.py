@@ -44,7 +44,8 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 # Every route of the agent socket, with ids that are nobody's.
 ROUTES = [
-    ("GET", "/v1/whoami"), ("GET", "/v1/limits"), ("GET", "/v1/tools"),
+    ("GET", "/openapi.json"), ("GET", "/v1/whoami"),
+    ("GET", "/v1/limits"), ("GET", "/v1/tools"),
     ("GET", "/v1/neurons"), ("POST", "/v1/neurons"),
     ("GET", "/v1/neurons/n-" + ID), ("DELETE", "/v1/neurons/n-" + ID),
     ("GET", "/v1/neurons/n-%s/files/home/agent" % ID),

@@ -43,6 +43,23 @@ def documented():
     return ids, page
 
 
+def native(data):
+    """The fields of a packet, as systemd's JOURNAL_NATIVE_PROTOCOL has them."""
+    fields, at = {}, 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        name, equals, value = data[at:end].partition(b"=")
+        at = end + 1
+        if not equals:
+            end = at + 8 + int.from_bytes(data[at:at + 8], "little")
+            value = data[at + 8:end]
+            assert data[end:end + 1] == b"\n", data
+            at = end + 1
+        assert name.decode() not in fields, data
+        fields[name.decode()] = value.decode()
+    return fields
+
+
 class Played(Split):
     """An instance, and what it sent to the journal."""
 
@@ -72,11 +89,7 @@ class Played(Split):
                 return
             if not data:
                 return
-            fields = {}
-            for line in data.decode().rstrip("\n").split("\n"):
-                name, _, value = line.partition("=")
-                assert name not in fields, data
-                fields[name] = value
+            fields = native(data)
             with self.lock:
                 self.entries.append(fields)
 

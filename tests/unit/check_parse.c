@@ -345,7 +345,7 @@ START_TEST(all_errors)
 	    "t:6: pids 1 is outside its range, 16 to 4194304\n"
 	    "t:7: host \"*\": a * stands for whole labels, at the beginning: "
 	    "*.example.org\n"
-	    "t:8: log is verbose or normal, not \"loud\"\n");
+	    "t:8: log is verbose or brief, not \"loud\"\n");
 }
 END_TEST
 
