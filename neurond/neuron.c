@@ -737,7 +737,7 @@ neuron_on_trees(void *arg, struct imsg *m)
 	imsg_get_str(m, why, sizeof(why));
 	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
 		return (-1);
-	n = find_slot(slot, generation);
+	n = neuron_of_slot(slot, generation);
 	if (n == NULL || n->state != NEURON_WALKING)
 		return (0);	/* dropped meanwhile */
 	if (error != 0) {

@@ -128,7 +128,7 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 static int
 kept_home(struct builder *b)
 {
-	if (move_mount(b->req->home, "", AT_FDCWD, at(b, AGENT_HOME),
+	if (move_mount(b->req->home, "", AT_FDCWD, build_at(b, AGENT_HOME),
 	    MOVE_MOUNT_F_EMPTY_PATH) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(HOME_IMAGE);
@@ -153,7 +153,7 @@ step_mounts(struct builder *b)
 	b->layers |= LAYER_BIT(HIDEPID);
 	/* A kernel may take the option, and not know it. */
 	if (req->strict && (WITHOUT(strict_proc) ||
-	    access(at(b, "/proc/stat"), F_OK) == -1))
+	    access(build_at(b, "/proc/stat"), F_OK) == -1))
 		b->layers |= LAYER_BIT(PROC_PIDS);
 	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
 	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1)
