@@ -154,6 +154,17 @@ class Package(unittest.TestCase):
             self.assertEqual((st.st_gid, st.st_mode & 0o7777),
                              (grp.getgrnam(group).gr_gid, mode), path)
 
+    def test_03_apparmor_has_the_profiles(self):
+        """Loaded by the package, before the service was started."""
+        with open("/sys/kernel/security/apparmor/profiles") as f:
+            loaded = f.read()
+        names = [n for n in os.listdir("/etc/apparmor.d")
+                 if n.startswith("myelin")]
+        self.assertIn("myelin-neuron", names)
+        for name in names:
+            self.assertIn("%s (enforce)" % name, loaded)
+            self.assertTrue(os.path.exists("/etc/apparmor.d/local/" + name))
+
     def test_04_configuration_is_checked_by_anybody(self):
         self.ok("myelind", "-n")
         self.ok("/usr/sbin/myelind", "-n", user="bob")
@@ -394,7 +405,9 @@ class Package(unittest.TestCase):
     def test_20_purge(self):
         self.ok("dpkg", "--purge", "myelin", timeout=300)
         left = [p for p in ("/etc/myelin", "/var/lib/myelin", "/run/myelin",
-                            "/usr/libexec/myelin", "/usr/share/myelin")
+                            "/usr/libexec/myelin", "/usr/share/myelin",
+                            "/etc/apparmor.d/myelin-neuron",
+                            "/etc/apparmor.d/local/myelin-neuron")
                 if os.path.exists(p)]
         self.assertEqual(left, [])
         pwd.getpwnam("_myelin-api")
