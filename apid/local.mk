@@ -45,11 +45,12 @@ apid_libapid_a_SOURCES = \
 	apid/route_approvals.c \
 	apid/route_calls.c \
 	apid/route_keys.c \
-	apid/route_manage.c \
+	apid/route_manage.c apid/route_neurons.c \
 	apid/route_query.c \
 	apid/route_secrets.c \
 	apid/routes.c apid/routes.h \
 	apid/rules_shown.c apid/rules_shown.h \
+	common/labels.c common/labels.h \
 	common/rule_json.c common/rule_json.h \
 	apid/scan.c apid/scan.h \
 	apid/seal.c apid/seal.h \
@@ -80,7 +81,7 @@ apid_apid_CPPFLAGS = $(apid_libapid_a_CPPFLAGS)
 apid_apid_LDADD = $(APID_LIBS)
 apid_apid_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 
-dist_man_MANS += man/myelin-api.7
+dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \

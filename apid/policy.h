@@ -42,6 +42,10 @@ void	policy_query(struct conn *, enum query_what, uint64_t cursor,
 void	policy_open(struct conn *, const struct request *, policy_fn *,
 	    void *arg);
 void	policy_end(struct conn *, const char *id, policy_fn *, void *arg);
+/* A persistent neuron; those of a name, or with a label ("": any). */
+void	policy_home_make(struct conn *, const struct request *);
+void	policy_neurons(struct conn *, uint64_t cursor, uint32_t most,
+	    const char *name, const char *label);
 
 /* The principal's session of that name, or a new one: its JSON. */
 void	policy_open_named(struct conn *, const char *name,

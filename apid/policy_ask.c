@@ -25,11 +25,51 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	imsg_put_u32(m, q->owner_gid);
 	imsg_put_u32(m, q->expires);
 	imsg_put_str(m, q->profile);
-	imsg_put_str(m, "");
+	imsg_put_str(m, q->neuron);
 	imsg_put_str(m, q->workspace);
 	imsg_put_str(m, q->preset);
 	if (q->rules != NULL)
 		imsg_put_str(m, q->rules);
+	policy_send(m);
+}
+
+void
+policy_home_make(struct conn *c, const struct request *q)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_HOME_MAKE);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u32(m, q->owner_uid);
+	imsg_put_u32(m, q->owner_gid);
+	imsg_put_u32(m, q->idle);
+	imsg_put_str(m, q->profile);
+	imsg_put_str(m, q->workspace);
+	imsg_put_str(m, q->name);
+	imsg_put_str(m, q->labels != NULL ? q->labels : "");
+	policy_send(m);
+}
+
+void
+policy_neurons(struct conn *c, uint64_t cursor, uint32_t most,
+    const char *name, const char *label)
+{
+	struct pending *p;
+	struct imsg *m;
+
+	if ((p = pending_new(c, NULL, NULL)) == NULL)
+		return;
+	m = imsg_new(MSG_NEURONS_FOR);
+	imsg_put_u32(m, p->request);
+	imsg_put_u64(m, c->handle);
+	imsg_put_u64(m, cursor);
+	imsg_put_u32(m, most);
+	imsg_put_str(m, name);
+	imsg_put_str(m, label);
 	policy_send(m);
 }
 

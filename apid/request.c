@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "labels.h"
 #include "request.h"
 #include "rule_json.h"
 #include "shown.h"
@@ -44,10 +45,15 @@ static int	member_workspace(struct reading *, const char *, json_t *);
 static int	member_owner(struct reading *, const char *, json_t *);
 static int	member_expires(struct reading *, const char *, json_t *);
 static int	member_rules(struct reading *, const char *, json_t *);
-static int	member_not_built(struct reading *, const char *, json_t *);
+static int	member_neuron(struct reading *, const char *, json_t *);
+static int	member_name(struct reading *, const char *, json_t *);
+static int	member_labels(struct reading *, const char *, json_t *);
+static int	member_idle(struct reading *, const char *, json_t *);
+static int	member_persistent(struct reading *, const char *, json_t *);
 
 #define ANY_CALL	(REQUEST_CALL | REQUEST_ONCE)
-#define ANY_NEURON	(REQUEST_SESSION | REQUEST_ONCE)
+#define ANY_NEURON	(REQUEST_SESSION | REQUEST_ONCE | REQUEST_NEURON)
+#define ANY_PRESET	(REQUEST_SESSION | REQUEST_ONCE)
 
 static const struct member members[] = {
 	{ "tool",		ANY_CALL,	 member_tool },
@@ -63,11 +69,15 @@ static const struct member members[] = {
 	{ "idempotency_key",	ANY_CALL,	 member_key },
 	{ "dry_run",		ANY_CALL,	 member_dry_run },
 	{ "profile",		ANY_NEURON,	 member_profile },
-	{ "preset",		ANY_NEURON,	 member_preset },
+	{ "preset",		ANY_PRESET,	 member_preset },
 	{ "workspace",		ANY_NEURON,	 member_workspace },
 	{ "owner",		ANY_NEURON,	 member_owner },
 	{ "expires",		REQUEST_SESSION, member_expires },
-	{ "neuron",		REQUEST_SESSION, member_not_built },
+	{ "neuron",		REQUEST_SESSION, member_neuron },
+	{ "persistent",		REQUEST_NEURON,	 member_persistent },
+	{ "name",		REQUEST_NEURON,	 member_name },
+	{ "labels",		REQUEST_NEURON,	 member_labels },
+	{ "idle_expiry",	REQUEST_NEURON,	 member_idle },
 	{ "rules",		REQUEST_SESSION, member_rules }
 };
 
@@ -417,11 +427,62 @@ member_rules(struct reading *r, const char *name, json_t *v)
 }
 
 static int
-member_not_built(struct reading *r, const char *name, json_t *v)
+member_neuron(struct reading *r, const char *name, json_t *v)
 {
-	(void)v;
-	return (refuse(r, API_NOT_BUILT,
-	    "%s: this version does not have it yet", name));
+	const char *s = json_string_value(v);
+
+	if (s == NULL || !id_ok(ID_NEURON, s))
+		return (refuse(r, API_BAD_REQUEST, "%s: not the id of a "
+		    "persistent neuron (n-...)", name));
+	memcpy(r->request->neuron, s, ID_SIZE);
+	return (0);
+}
+
+static int
+member_name(struct reading *r, const char *name, json_t *v)
+{
+	if (read_name(r, name, v, r->request->name) == -1)
+		return (-1);
+	if (id_ok(ID_NEURON, r->request->name))
+		return (refuse(r, API_BAD_REQUEST, "%s: it looks like an id",
+		    name));
+	return (0);
+}
+
+static int
+member_labels(struct reading *r, const char *name, json_t *v)
+{
+	char labels[LABELS_SIZE], why[256];
+
+	(void)name;
+	if (labels_read(v, labels, why, sizeof(why)) == -1)
+		return (refuse(r, API_BAD_REQUEST, "%s", why));
+	free(r->request->labels);
+	if ((r->request->labels = strdup(labels)) == NULL)
+		return (refuse(r, API_INTERNAL, "memory"));
+	return (0);
+}
+
+static int
+member_idle(struct reading *r, const char *name, json_t *v)
+{
+	const struct limit_row *row = &limit_table[LIMIT_IDLE_EXPIRY];
+
+	return (read_number(r, name, v, row->min, row->max,
+	    &r->request->idle));
+}
+
+/* What goes with its session is made by that. */
+static int
+member_persistent(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_boolean(v))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither true nor false", name));
+	if (json_is_false(v))
+		return (refuse(r, API_BAD_REQUEST, "%s: an ephemeral neuron "
+		    "is made by opening a session", name));
+	return (0);
 }
 
 /* ---- a body ---- */
@@ -495,7 +556,7 @@ request_take(struct request *q, unsigned which, json_t *j,
 	json_object_foreach(j, name, v)
 		if (read_member(&r, which, name, v) == -1)
 			goto done;
-	if (which != REQUEST_SESSION && (check_key(&r) == -1 ||
+	if ((which & ANY_CALL) != 0 && (check_key(&r) == -1 ||
 	    make_arguments(&r) == -1))
 		goto done;
 	error = 0;
@@ -570,7 +631,8 @@ request_free(struct request *q)
 	free(q->arguments);
 	free(q->shown);
 	free(q->rules);
-	q->rules = NULL;
+	free(q->labels);
+	q->rules = q->labels = NULL;
 	q->text = NULL;
 	q->arguments = NULL;
 	q->shown = NULL;

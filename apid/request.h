@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "http.h"
+#include "ids.h"
 #include "limits.h"
 #include "protocol.h"
 
@@ -22,6 +23,10 @@ struct request {
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
 	char		*rules;		/* the session's own, JSON; or NULL */
+	char		 neuron[ID_SIZE];	/* a persistent one, or "" */
+	char		 name[NAME_BYTES_MAX];	/* of one that is made, or "" */
+	char		*labels;	/* its labels' text, or NULL */
+	uint32_t	 idle;		/* s; 0: the default */
 	uint32_t	 expires;	/* s; 0: the default */
 	uint32_t	 timeout_ms;	/* 0: the default, or TIMEOUT_MOST */
 	uint32_t	 wait_ms;
@@ -45,6 +50,7 @@ struct request {
 #define REQUEST_SESSION	0x01	/* POST /v1/sessions */
 #define REQUEST_CALL	0x02	/* POST /v1/sessions/{s}/calls */
 #define REQUEST_ONCE	0x04	/* POST /v1/calls */
+#define REQUEST_NEURON	0x08	/* POST /v1/neurons */
 
 /*
  * Decodes a body.  Returns 0, or -1 after filling bad; free with request_free

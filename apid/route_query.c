@@ -121,12 +121,6 @@ route_audit(struct conn *c)
 }
 
 void
-route_neurons(struct conn *c)
-{
-	query_page(c, QUERY_NEURONS, "cursor", "", NULL);
-}
-
-void
 route_sessions(struct conn *c)
 {
 	query_page(c, QUERY_SESSIONS, "cursor", "", NULL);
@@ -161,12 +155,6 @@ route_session_transcript(struct conn *c)
 /* ---- single ones ---- */
 
 void
-route_neuron_get(struct conn *c)
-{
-	policy_query(c, QUERY_NEURON, 0, 0, c->id, NULL, NULL);
-}
-
-void
 route_session_get(struct conn *c)
 {
 	policy_query(c, QUERY_SESSION, 0, 0, c->id, NULL, NULL);
@@ -177,17 +165,4 @@ void
 route_call_look(struct conn *c)
 {
 	policy_query(c, QUERY_CALL, 0, 0, c->id, transcript_answer, NULL);
-}
-
-void
-route_neuron_end(struct conn *c)
-{
-	policy_end(c, c->id, NULL, NULL);
-}
-
-void
-route_neuron_make(struct conn *c)
-{
-	conn_error(c, API_NOT_BUILT, "persistent neurons are not built yet: "
-	    "open a session, which makes a neuron (sandbox) of its own");
 }

@@ -10,6 +10,9 @@
 #include "without.h"
 
 static const char *const page[] = { "cursor", "limit", NULL };
+static const char *const neuron_page[] = {
+	"name", "label", "cursor", "limit", NULL
+};
 static const char *const after_page[] = { "after", "limit", NULL };
 static const char *const state_page[] = {
 	"state", "cursor", "limit", NULL
@@ -64,12 +67,13 @@ static const struct route routes[] = {
 	    route_key_revoke },
 	{ "POST", "/v1/keys/{k}/rotate", ON_OPERATOR, BODY_EMPTY, 0, NULL,
 	    route_key_rotate },
-	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, page, route_neurons },
+	{ "GET", "/v1/neurons", ON_BOTH, BODY_NONE, 0, neuron_page,
+	    route_neurons },
 	{ "POST", "/v1/neurons", ON_AGENT, BODY_JSON, 0, NULL,
 	    route_neuron_make },
 	{ "GET", "/v1/neurons/{n}", ON_BOTH, BODY_NONE, 0, NULL,
 	    route_neuron_get },
-	{ "DELETE", "/v1/neurons/{n}", ON_AGENT, BODY_NONE, 0, NULL,
+	{ "DELETE", "/v1/neurons/{n}", ON_BOTH, BODY_NONE, 0, NULL,
 	    route_neuron_end },
 	{ "GET", "/v1/neurons/{n}/files/{*}", ON_AGENT, BODY_NONE, 0,
 	    fetching, route_file_get },

@@ -13,14 +13,19 @@ const struct layer_row layer_table[LAYER_COUNT] = {
 };
 
 uint64_t
-layers_needed(int workspace)
+layers_needed(unsigned kind)
 {
 	uint64_t bits = 0;
 	unsigned i;
 
 	for (i = 0; i < LAYER_COUNT; i++)
 		if (layer_table[i].need == LAYER_MANDATORY ||
-		    (workspace && layer_table[i].need == LAYER_WORKSPACE))
+		    ((kind & LAYERS_OF_WORKSPACE) &&
+		    layer_table[i].need == LAYER_WORKSPACE) ||
+		    ((kind & LAYERS_OF_HOME) &&
+		    layer_table[i].need == LAYER_HOME) ||
+		    ((kind & LAYERS_OF_STRICT) &&
+		    layer_table[i].need == LAYER_STRICT))
 			bits |= UINT64_C(1) << i;
 	return (bits);
 }
@@ -37,6 +42,8 @@ layer_need_name(enum layer_need need)
 	static const char *const names[] = {
 		[LAYER_MANDATORY] = "mandatory",
 		[LAYER_WORKSPACE] = "with a workspace",
+		[LAYER_HOME] = "with a kept home",
+		[LAYER_STRICT] = "strict",
 		[LAYER_IF_PRESENT] = "used when present",
 		[LAYER_UNUSED] = "not used"
 	};

@@ -11,6 +11,8 @@
 enum layer_need {
 	LAYER_MANDATORY,	/* no neuron without it */
 	LAYER_WORKSPACE,	/* no neuron with a workspace without it */
+	LAYER_HOME,		/* no neuron with a home that is kept */
+	LAYER_STRICT,		/* no neuron of the strict variant without it */
 	LAYER_IF_PRESENT,	/* the record says whether it is there */
 	LAYER_UNUSED		/* known, and left alone on purpose */
 };
@@ -69,6 +71,10 @@ ROW(HIDEPID,	"hidden-processes",	LAYER_MANDATORY,		\
     "/proc shows only what the reader may trace: not PID 1",		\
     "Linux 5.8, hidepid=invisible",					\
     "boot Linux 6.1 or newer")						\
+ROW(PROC_PIDS,	"processes-alone",	LAYER_STRICT,			\
+    "/proc holds processes alone: no file of it tells of the machine",	\
+    "Linux 5.8, subset=pid",						\
+    "boot Linux 6.1 or newer")						\
 ROW(TERMINALS,	"own-terminals",	LAYER_IF_PRESENT,		\
     "terminals of its own alone: no other neuron's or the host's is seen", \
     "Linux 4.7, CONFIG_UNIX98_PTYS",					\
@@ -103,6 +109,10 @@ ROW(KEYRING,	"session-keyring",	LAYER_MANDATORY,		\
     "in a container allow keyctl(2)")					\
 ROW(SECCOMP,	"seccomp",		LAYER_MANDATORY,		\
     "only listed system calls reach the kernel",			\
+    "Linux 3.17, CONFIG_SECCOMP_FILTER",				\
+    "boot a kernel with CONFIG_SECCOMP_FILTER")				\
+ROW(WATCHES,	"no-watches",		LAYER_STRICT,			\
+    "no inotify(7): what the host does with shared files is not told",	\
     "Linux 3.17, CONFIG_SECCOMP_FILTER",				\
     "boot a kernel with CONFIG_SECCOMP_FILTER")				\
 ROW(LANDLOCK,	"landlock-files",	LAYER_MANDATORY,		\
@@ -177,14 +187,19 @@ ROW(IDMAP,	"idmapped-workspace",	LAYER_WORKSPACE,		\
     "a workspace's files belong to its owner alone, inside and outside", \
     "Linux 5.12, MOUNT_ATTR_IDMAP; ext4, xfs or btrfs",			\
     "boot Linux 6.1 or newer; keep workspaces on ext4, xfs or btrfs")	\
+ROW(PROTECTED,	"protected-names",	LAYER_WORKSPACE,		\
+    "hooks and settings that others trust can't be made or changed",	\
+    "Linux 5.12, open_tree(2), mount_setattr(2) and move_mount(2)",	\
+    "boot Linux 6.1 or newer; in a container allow the mount calls")	\
 ROW(IDMAP_TMPFS, "idmapped-tmpfs",	LAYER_UNUSED,			\
     "the same for a workspace, home or /tmp on tmpfs",			\
     "Linux 6.3",							\
     "home and /tmp are mounted with the neuron's own ids")		\
-ROW(APPARMOR,	"apparmor-profile",	LAYER_UNUSED,			\
-    "a second list of files, by path",					\
-    "AppArmor 3",							\
-    "Myelin ships no profile for what runs in a neuron yet")		\
+ROW(APPARMOR,	"apparmor-profile",	LAYER_IF_PRESENT,		\
+    "programs, apart from PID 1, by a list of their own of what they may", \
+    "AppArmor 3, the profile myelin-neuron",				\
+    "boot with apparmor in lsm=; apparmor_parser -r "			\
+    "/etc/apparmor.d/myelin-neuron, then start Myelin again")		\
 ROW(YAMA,	"yama",			LAYER_UNUSED,			\
     "processes of one user may not trace each other",			\
     "Yama, kernel.yama.ptrace_scope",					\
@@ -196,7 +211,11 @@ ROW(LISTMOUNT,	"listmount",		LAYER_UNUSED,			\
 ROW(PEER_PIDFD,	"peer-pidfd",		LAYER_UNUSED,			\
     "a handle on the process that connected",				\
     "Linux 6.5, SO_PEERPIDFD",						\
-    "who asks is a uid and groups; no decision looks at a process")
+    "who asks is a uid and groups; no decision looks at a process")	\
+ROW(HOME_IMAGE,	"home-image",		LAYER_HOME,			\
+    "a home that is kept is a file of its size: no more, no other's",	\
+    "loop devices and ext4, mke2fs of e2fsprogs",			\
+    "modprobe loop; install e2fsprogs; in a container allow /dev/loop*")
 
 enum layer {
 #define ROW(sym, ...)	LAYER_##sym,
@@ -225,13 +244,17 @@ extern const struct layer_row layer_table[LAYER_COUNT];
 
 _Static_assert(LAYER_COUNT <= LAYERS_ABI_SHIFT, "too many layers");
 
-/* The layers without which a neuron is refused, with a workspace or without. */
-uint64_t layers_needed(int workspace);
+/* The layers without which a neuron is refused: what it is, LAYERS_OF_*. */
+#define LAYERS_OF_WORKSPACE	0x01
+#define LAYERS_OF_STRICT	0x02
+#define LAYERS_OF_HOME		0x04
+uint64_t layers_needed(unsigned kind);
 
 /* The name of layer i, counted from 0; NULL past the last. */
 const char *layer_name(unsigned i);
 
-/* "mandatory", "with a workspace", "used when present", "not used" */
+/* "mandatory", "with a workspace", "with a kept home", "strict", "used when
+ * present", "not used" */
 const char *layer_need_name(enum layer_need);
 
 #endif

@@ -51,6 +51,13 @@ limits_init(struct limits *l)
 }
 
 int
+limit_of_neuron(size_t limit)
+{
+	/* A pool changes when a neuron is made, not what it is. */
+	return (limit_table[limit].scope != SCOPE_HOST && limit != LIMIT_POOL);
+}
+
+int
 limit_find(const char *keyword)
 {
 	int i;

@@ -152,7 +152,19 @@ ROW(EGRESS_TOTAL, "egress-total", SCOPE_NEURON, UNIT_MS,			\
 ROW(EGRESS_CONNECT, "egress-connect", SCOPE_NEURON, UNIT_MS,		\
     10000, 500, 60000, "finding a host's address and reaching it")	\
 ROW(EGRESS_FETCH, "egress-fetch", SCOPE_NEURON, UNIT_BYTES,		\
-    MIB(8), KIB(4), MIB(64), "what the tool fetch brings")
+    MIB(8), KIB(4), MIB(64), "what the tool fetch brings")		\
+ROW(POOL,	"pool",		SCOPE_NEURON, UNIT_COUNT,		\
+    4, 0, 16,							\
+    "neurons of a profile that are ready before they are asked for")	\
+ROW(HOMES,	"homes",	SCOPE_HOST, UNIT_COUNT,			\
+    128, 0, 4000, "persistent neurons of the host")			\
+ROW(HOMES_PRINCIPAL, "homes-principal", SCOPE_HOST, UNIT_COUNT,		\
+    16, 0, 4000, "persistent neurons of a principal")			\
+ROW(IDLE_EXPIRY, "idle-expiry",	SCOPE_HOST, UNIT_SECONDS,		\
+    2592000, 1, 315360000,						\
+    "a persistent neuron goes when unused so long, where it names none")	\
+ROW(APPARMOR,	"apparmor-required", SCOPE_HOST, UNIT_SWITCH,		\
+    0, 0, 1, "no neuron without the AppArmor profile myelin-neuron")
 
 enum limit {
 #define ROW(sym, ...)	LIMIT_##sym,
@@ -179,6 +191,9 @@ struct limits {
 
 /* Sets every limit to its default. */
 void	limits_init(struct limits *);
+
+/* 1 if it bounds a neuron or a call, which is then not the same without it. */
+int	limit_of_neuron(size_t limit);
 
 /* The limit a keyword names, or -1. */
 int	limit_find(const char *keyword);

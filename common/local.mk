@@ -4,6 +4,7 @@
 noinst_LIBRARIES += common/libcore.a common/libcommon.a
 
 common_libcore_a_SOURCES = \
+	common/apparmor.c common/apparmor.h \
 	common/codec.c common/codec.h \
 	common/egress.h common/env.c common/env.h \
 	common/ids.c common/ids.h \

@@ -32,6 +32,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apparmor.h"
 #include "probe.h"
 
 #ifndef CLONE_NEWTIME
@@ -228,7 +229,7 @@ terminals(void)
 }
 
 static const char *
-hidepid(void)
+proc_option(const char *key, const char *value, const char *both)
 {
 	int fs;
 
@@ -236,11 +237,43 @@ hidepid(void)
 		return ("a mount namespace");
 	if ((fs = fsopen("proc", FSOPEN_CLOEXEC)) == -1)
 		return ("fsopen");
-	if (fsconfig(fs, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) ==
-	    -1)
-		return ("hidepid=invisible");
+	if (fsconfig(fs, FSCONFIG_SET_STRING, key, value, 0) == -1)
+		return (both);
 	return (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == -1 ?
 	    "mounting proc" : NULL);
+}
+
+static const char *
+hidepid(void)
+{
+	return (proc_option("hidepid", "invisible", "hidepid=invisible"));
+}
+
+static const char *
+proc_pids(void)
+{
+	return (proc_option("subset", "pid", "subset=pid"));
+}
+
+/* A name is bound onto itself, read-only, by its descriptor alone. */
+static const char *
+bind_self(void)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+	int fd, tree;
+
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	if ((fd = open(WORK, O_PATH | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return (WORK);
+	tree = open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE |
+	    OPEN_TREE_CLOEXEC);
+	if (tree == -1)
+		return ("open_tree");
+	if (mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == -1)
+		return ("mount_setattr");
+	return (move_mount(tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH |
+	    MOVE_MOUNT_T_EMPTY_PATH) == -1 ? "move_mount" : NULL);
 }
 
 /* A descriptor that is not there is looked at only by who knows the flag. */
@@ -539,20 +572,16 @@ peer_pidfd(void)
 	    "SO_PEERPIDFD" : NULL);
 }
 
-/* ---- security modules that are not used ---- */
+/* ---- other security modules ---- */
 
 static const char *
 apparmor(void)
 {
-	char on = 'N';
-	int fd;
-
-	fd = open("/sys/module/apparmor/parameters/enabled",
-	    O_RDONLY | O_CLOEXEC);
-	if (fd == -1 || read(fd, &on, 1) != 1)
-		return ("/sys/module/apparmor");
 	errno = EOPNOTSUPP;
-	return (on == 'Y' ? NULL : "/sys/module/apparmor");
+	if (!apparmor_on())
+		return ("this kernel's AppArmor");
+	return (apparmor_test() == -1 ? "the profile " APPARMOR_PROFILE :
+	    NULL);
 }
 
 static const char *
@@ -560,6 +589,19 @@ yama(void)
 {
 	return (access("/proc/sys/kernel/yama/ptrace_scope", F_OK) == -1 ?
 	    "/proc/sys/kernel/yama" : NULL);
+}
+
+/* Both load their module where there is one. */
+static const char *
+home_image(void)
+{
+	if (access("/sbin/mke2fs", X_OK) == -1)
+		return ("/sbin/mke2fs");
+	if (open("/dev/loop-control", O_RDWR | O_CLOEXEC) == -1)
+		return ("/dev/loop-control");
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	return (fsopen("ext4", FSOPEN_CLOEXEC) == -1 ? "ext4" : NULL);
 }
 
 /* ---- the whole ---- */
@@ -578,6 +620,7 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_ROOT] = read_only_root,
 	[LAYER_PROC_MASKS] = proc_masks,
 	[LAYER_HIDEPID] = hidepid,
+	[LAYER_PROC_PIDS] = proc_pids,
 	[LAYER_TERMINALS] = terminals,
 	[LAYER_CAPS] = no_caps,
 	[LAYER_BOUNDING] = bounding,
@@ -587,6 +630,7 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_CORE] = core,
 	[LAYER_KEYRING] = keyring,
 	[LAYER_SECCOMP] = seccomp,
+	[LAYER_WATCHES] = seccomp,
 	[LAYER_LANDLOCK] = landlock,
 	[LAYER_LANDLOCK_REFER] = landlock_2,
 	[LAYER_LANDLOCK_TRUNCATE] = landlock_3,
@@ -599,11 +643,13 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_SEALS] = seals,
 	[LAYER_WALK] = walk,
 	[LAYER_IDMAP] = idmap,
+	[LAYER_PROTECTED] = bind_self,
 	[LAYER_IDMAP_TMPFS] = idmap_tmpfs,
 	[LAYER_APPARMOR] = apparmor,
 	[LAYER_YAMA] = yama,
 	[LAYER_LISTMOUNT] = listmount,
-	[LAYER_PEER_PIDFD] = peer_pidfd
+	[LAYER_PEER_PIDFD] = peer_pidfd,
+	[LAYER_HOME_IMAGE] = home_image
 };
 
 /* What a user namespace refuses, root may well be allowed. */

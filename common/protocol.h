@@ -360,7 +360,8 @@ ROW(CLEAR,	CH_MAKER, DIR_DOWN, 4, 0, 1, 2, FDS(FD_ANY, FD_DIR), ST_ANY) \
 ROW(CLEARED,	CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* ---- homes of persistent neurons ------------------------------------- */ \
 /* HOMES_ASK: a HOME for each that there is, then HOMES_END.  HOME u64	\
- *   bytes on the disk, u64 seconds of its making, S neuron */		\
+ *   bytes on the disk, u64 seconds of its making, S neuron.  HOMES_END	\
+ *   u32 how many */							\
 ROW(HOMES_ASK,	CH_LAUNCH, DIR_DOWN, 0, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOME,	CH_LAUNCH, DIR_UP, 16, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
@@ -368,6 +369,29 @@ ROW(HOMES_END,	CH_LAUNCH, DIR_UP, 4, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   HOME_DROPPED u32 error (errno, 0 for none), S neuron, S why */	\
 ROW(HOME_DROP,	CH_LAUNCH, DIR_DOWN, 0, 1, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(HOME_DROPPED, CH_LAUNCH, DIR_UP, 4, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* POOL u32 neurons wanted ready, u32 ready, u64 requests that were met by	\
+ *   one, u64 that would have been, had one been ready */		\
+ROW(POOL,	CH_LAUNCH, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* HOME_OPEN u32 slot, u32 generation, u32 kuid, u32 uid that owns a new	\
+ *   one, u8 it must be there, u64 bytes, u64 inodes, S neuron; the	\
+ *   directory of homes */						\
+ROW(HOME_OPEN,	CH_MAKER, DIR_DOWN, 33, 1, 1, 1, FDS(FD_DIR), ST_ANY)	\
+/* HOME_OPENED u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S why; its mount, its directory, which is locked */			\
+ROW(HOME_OPENED, CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_DIR), ST_ANY) \
+/* HOME_ERASE u32 ticket, S neuron; the directory of homes */		\
+ROW(HOME_ERASE,	CH_MAKER, DIR_DOWN, 4, 1, 1, 1, FDS(FD_DIR), ST_ANY)	\
+/* HOME_ERASED u32 ticket, u32 0, u32 error (errno, 0 for none), S why */ \
+ROW(HOME_ERASED, CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* ---- apid and policyd, for persistent neurons ------------------------- */ \
+/* HOME_MAKE u32 request, u64 handle, u32 owner uid, u32 owner gid		\
+ *   (UINT32_MAX: the peer's), u32 idle expiry s (0: default), S profile,	\
+ *   S workspace, S name, S labels (labels.h; "" for none) */		\
+ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
+ *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
+ *   that have these ("": any) */						\
+ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* ---- looking after it ------------------------------------------------ */ \
 /* REQUEST u32 request, u64 the number that its client was told: just	\
  *   before what asks for a change under that request */		\
@@ -449,8 +473,8 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
  */
 #define PRINCIPAL_KEYS		UINT32_C(0xff000000)
 
-/* OPEN: what to make */
-enum { OPEN_SESSION = 1, OPEN_NEURON = 2 };
+/* OPEN: what to make; HOME_MAKE makes a persistent neuron */
+enum { OPEN_SESSION = 1 };
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
@@ -538,7 +562,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define MAKE_F_NO_EGRESS	UINT32_C(0x80000000)	/* whatever the profile */
 #define MAKE_F_PERSISTENT	UINT32_C(0x40000000)	/* has a home of its own */
 #define MAKE_F_READ_ONLY	UINT32_C(0x20000000)	/* and its workspace is */
-#define MAKE_FLAGS		UINT32_C(0xe0000000)
+#define MAKE_F_KEPT		UINT32_C(0x10000000)	/* that home is there */
+#define MAKE_FLAGS		UINT32_C(0xf0000000)
 
 /* BUILD: how */
 #define BUILD_F_NO_PTY		0x01	/* no terminals of its own */

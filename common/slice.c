@@ -219,6 +219,9 @@ put_profiles(struct enc *e, const struct slice *s)
 		put_where(e, &s->profiles[i].where);
 		enc_str(e, s->profiles[i].name);
 		enc_u8(e, (uint8_t)s->profiles[i].mode);
+		enc_u8(e, (uint8_t)s->profiles[i].variant);
+		enc_u8(e, (uint8_t)s->profiles[i].sharing);
+		enc_u8(e, s->profiles[i].read_only != 0);
 		put_limits(e, &s->profiles[i].limits);
 		egress_put(e, &s->profiles[i].egress);
 	}
@@ -414,6 +417,17 @@ get_choice(struct dec *d, unsigned most)
 	return (v);
 }
 
+/* The same, where 0 is what is meant without a word. */
+static unsigned
+get_kind(struct dec *d, unsigned most)
+{
+	unsigned v = dec_u8(d);
+
+	if (v > most)
+		d->error = 1;
+	return (v);
+}
+
 /* Memory for a list of n entries of that size; NULL for none or an error. */
 static void *
 get_list(struct dec *d, size_t *n, size_t size)
@@ -461,6 +475,9 @@ get_profiles(struct dec *d, struct slice *s)
 		get_where(d, &p->where);
 		dec_str(d, p->name, sizeof(p->name));
 		p->mode = get_choice(d, MODE_NATIVE);
+		p->variant = get_kind(d, VARIANT_STRICT);
+		p->sharing = get_kind(d, SHARING_NONE);
+		p->read_only = dec_u8(d) != 0;
 		get_limits(d, &p->limits);
 		egress_get(d, &p->egress);
 	}
@@ -684,6 +701,14 @@ slice_profile(const struct slice *s, const char *name)
 		if (strcmp(s->profiles[i].name, name) == 0)
 			return (&s->profiles[i]);
 	return (NULL);
+}
+
+void
+slice_unsaid(const struct slice *s, const char *profile, struct limits *limits)
+{
+	*limits = s->limits;
+	if (strcmp(profile, "default") != 0)
+		limits->v[LIMIT_POOL] = 0;
 }
 
 const struct cf_preset *

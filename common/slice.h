@@ -31,10 +31,22 @@ struct strings {
 
 enum cf_mode { MODE_NATIVE = 1 };
 
+enum cf_variant { VARIANT_STANDARD, VARIANT_STRICT };
+
+/* Who else may have a neuron's workspace while it has it to write. */
+enum cf_sharing {
+	SHARING_PRINCIPAL,		/* its own principal's neurons */
+	SHARING_ANY,
+	SHARING_NONE
+};
+
 struct cf_profile {
 	struct where	 where;
 	char		 name[NAME_BYTES_MAX];
 	enum cf_mode	 mode;
+	enum cf_variant	 variant;
+	enum cf_sharing	 sharing;
+	int		 read_only;	/* workspaces are */
 	struct limits	 limits;	/* resolved: every row has a value */
 	struct cf_egress egress;
 };
@@ -184,6 +196,10 @@ int	slice_bad(struct slice *, const struct where *, const char *fmt, ...)
 /* Look-ups; NULL if there is none of that name. */
 const struct cf_profile *slice_profile(const struct slice *, const char *);
 const struct cf_preset *slice_preset(const struct slice *, const char *);
+/* What a profile of that name has where it says nothing itself: what stands
+ * outside of profiles, but that "default" alone has a pool unasked. */
+void	slice_unsaid(const struct slice *, const char *profile,
+	    struct limits *);
 /* The fd of a file, now the caller's, or -1. */
 int	slice_claim(struct slice *, const char *name);
 

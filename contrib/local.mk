@@ -7,6 +7,10 @@ sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
 confdir = $(sysconfdir)/myelin
 presetsdir = $(datadir)/myelin/presets
+apparmordir = $(sysconfdir)/apparmor.d
+
+# What a program in a neuron may, for AppArmor.
+dist_apparmor_DATA = contrib/apparmor/myelin-neuron
 
 # What the presets that are built in say, to be read and copied.
 dist_presets_DATA = contrib/presets/readonly.conf \

@@ -108,3 +108,5 @@ tests_fuzz_fuzz_egress_wire_CPPFLAGS = $(EGRESS_CPPFLAGS)
 tests_fuzz_fuzz_egress_wire_LDADD = $(EGRESS_LIBS)
 tests_fuzz_fuzz_egress_wire_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
+
+dist_man_MANS += man/myelin-egressd.8

@@ -27,14 +27,16 @@ judged_libjudged_a_SOURCES = \
 	judged/judge/calls.c judged/judge/client.c \
 	judged/judge/code.c judged/judge/command.h judged/judge/data.c \
 	judged/judge/disk.c \
-	judged/judge/files.c judged/judge/git.c judged/judge/host.c \
+	judged/judge/files.c judged/judge/git.c judged/judge/git_key.c \
+	judged/judge/host.c \
 	judged/judge/hosts.c judged/judge/hosts.h \
 	judged/judge/judge_int.h judged/judge/listing.c \
-	judged/judge/net.c judged/judge/options.c judged/judge/options.h \
+	judged/judge/net.c judged/judge/net_service.c \
+	judged/judge/options.c judged/judge/options.h \
 	judged/judge/parallel.c judged/judge/self.c judged/judge/self.h \
 	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subcommand_options.c \
-	judged/judge/subject.c judged/judge/unknown.c \
+	judged/judge/subject.c judged/judge/unknown.c judged/judge/variable.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
 	judged/judge/zone.h \
 	judged/why.c judged/why.h
@@ -191,3 +193,5 @@ tests_fuzz_fuzz_arguments_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_runblock_LDADD = common/libcore.a $(LIBBSD_LIBS)
 tests_fuzz_fuzz_runblock_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
+
+dist_man_MANS += man/myelin-judged.8

@@ -33,6 +33,26 @@ show(const struct options *o, const char *id)
 	return (0);
 }
 
+/* The answer is the call's record, which may still say that it runs. */
+static int
+cancel(const struct options *o, const char *id)
+{
+	char target[96];
+	json_t *json;
+
+	if (!id_ok(ID_CALL, id))
+		return (usage_error(o, "call cancel: \"%s\" is not the id of "
+		    "a call (c-...)", id));
+	snprintf(target, sizeof(target), "/v1/calls/%s/cancel", id);
+	json = api_call(o, AGENT, "POST", target, NULL);
+	if (json == NULL)
+		return (EXIT_FAILED);
+	if (o->json)
+		words_json(json);
+	json_decref(json);
+	return (0);
+}
+
 /* "-" is standard input. */
 static json_t *
 read_args(const struct options *o, const char *text)
@@ -138,12 +158,15 @@ cmd_call(struct options *o, int argc, char **argv)
 		return (show(o, argv[1]));
 	if (argc == 2 && strcmp(argv[0], "explain") == 0)
 		return (call_explain(o, argv[1]));
+	if (argc == 2 && strcmp(argv[0], "cancel") == 0 && !o->operator)
+		return (cancel(o, argv[1]));
 	if (o->operator)
 		return (usage_error(o, "call: -o is for \"show\" and "
 		    "\"explain\": operators make no calls"));
 	if (argc != 2)
 		return (usage_error(o, "call: a tool and its arguments, or "
-		    "\"show\" or \"explain\" and the id of a call"));
+		    "\"show\", \"explain\" or \"cancel\" and the id of a "
+		    "call"));
 	if (o->session != NULL && !id_ok(ID_SESSION, o->session))
 		return (usage_error(o, "--session: \"%s\" is not the id of a "
 		    "session (s-...)", o->session));

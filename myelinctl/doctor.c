@@ -116,18 +116,61 @@ print_words(const struct probe *probes, const json_t *host)
 		    "tell\n", unknown);
 }
 
+/* All that is known of the layers that are named. */
+static void
+print_explained(unsigned i, const struct probe *p)
+{
+	const struct layer_row *row = &layer_table[i];
+
+	printf("%s\n    need: %s\n    state: %s%s%s\n    protects: %s\n"
+	    "    provided by: %s\n    %s: %s\n", row->name,
+	    layer_need_name(row->need), state_names[p->state],
+	    p->detail[0] != '\0' ? ", " : "", p->detail, row->protects,
+	    row->provider, row->need == LAYER_UNUSED ? "not used as" :
+	    "remedy", row->remedy);
+}
+
+static int
+explain(const struct options *o, const struct probe *probes, int argc,
+    char **argv)
+{
+	json_t *list = json_array();
+	unsigned i;
+	int n, missing = 0, r;
+
+	for (n = 0; n < argc; n++) {
+		for (i = 0; i < LAYER_COUNT; i++)
+			if (strcmp(layer_table[i].name, argv[n]) == 0)
+				break;
+		if (i == LAYER_COUNT) {
+			json_decref(list);
+			return (usage_error(o, "%s: there is no such layer",
+			    argv[n]));
+		}
+		missing |= probes[i].state == PROBE_MISSING;
+		if (o->json)
+			json_array_append_new(list, layer_json(i, &probes[i]));
+		else
+			print_explained(i, &probes[i]);
+	}
+	r = missing ? EXIT_FAILED : 0;
+	if (o->json)
+		words_json(list);
+	json_decref(list);
+	return (r);
+}
+
 int
 cmd_doctor(struct options *o, int argc, char **argv)
 {
 	static struct probe probes[LAYER_COUNT];
 	json_t *host;
 
-	if (argc != 0)
-		return (usage_error(o, "%s: doctor takes no operand",
-		    argv[0]));
 	/* A buffer that is not empty would be written by each child. */
 	fflush(NULL);
 	probe_layers(probes, PROBE_CGROUPS);
+	if (argc > 0)
+		return (explain(o, probes, argc, argv));
 	host = host_facts(o);
 	if (o->json)
 		print_json(probes, host);

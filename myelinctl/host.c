@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "apparmor.h"
 #include "host.h"
 #include "limits.h"
 #include "probe.h"
@@ -156,10 +157,16 @@ apparmor(void)
 
 	if (on[0] != 'Y')
 		return (say("apparmor", 1, "", "off"));
+	if (apparmor_test() == -1)
+		return (say("apparmor", 0, "apparmor_parser -r "
+		    "/etc/apparmor.d/" APPARMOR_PROFILE ", then start Myelin "
+		    "again", "on, the profile %s can't be entered: %s",
+		    APPARMOR_PROFILE, strerrordesc_np(errno)));
 	/* Only of users: whoever is root makes user namespaces all the same. */
 	restricts = line_of("/proc/sys/kernel/"
 	    "apparmor_restrict_unprivileged_userns")[0] == '1';
-	return (say("apparmor", 1, "", "on%s", restricts ?
+	return (say("apparmor", 1, "", "on, the profile %s is loaded%s",
+	    APPARMOR_PROFILE, restricts ?
 	    ", and keeps users from making user namespaces" : ""));
 }
 
@@ -347,6 +354,29 @@ self_approval(const char *path)
 	return (fact);
 }
 
+/* Neurons that are ready before somebody asks. */
+static json_t *
+pool(const char *path)
+{
+	json_t *status = api_quiet(path, "/v1/status", HEALTH_SECONDS * 1000);
+	json_int_t wanted, ready, hits, misses;
+	json_t *fact;
+
+	if (json_unpack(status, "{s:{s:I,s:I,s:I,s:I}}", "pool", "wanted",
+	    &wanted, "ready", &ready, "hits", &hits, "misses", &misses) == -1)
+		fact = say("pool", -1, "", "the operator socket tells, to "
+		    "operators");
+	else
+		fact = say("pool", ready > 0 || wanted == 0, "the log of the "
+		    "service says why, unless they were all taken just now: "
+		    "pool in myelin.conf(5)", "%lld of %lld neurons are ready; "
+		    "%lld requests were met by one, %lld found none",
+		    (long long)ready, (long long)wanted, (long long)hits,
+		    (long long)misses);
+	json_decref(status);
+	return (fact);
+}
+
 json_t *
 host_facts(const struct options *o)
 {
@@ -366,5 +396,6 @@ host_facts(const struct options *o)
 	    api_socket(o, OPERATOR)));
 	json_array_append_new(list, service(api_socket(o, AGENT)));
 	json_array_append_new(list, self_approval(api_socket(o, OPERATOR)));
+	json_array_append_new(list, pool(api_socket(o, OPERATOR)));
 	return (list);
 }

@@ -16,6 +16,7 @@
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
 #define ROWS_DEFAULT	100
+#define ALL_MOST	10000	/* sessions, of those that can live at a time */
 
 static enum plane
 plane_of(const struct options *o)
@@ -187,6 +188,35 @@ session_end(const struct options *o, const char *id)
 	return (api_delete(o, plane_of(o), target));
 }
 
+/* Each by itself: what opens sessions meanwhile is stopped by other means. */
+static int
+sessions_end_all(const struct options *o)
+{
+	json_t *json, *row;
+	const char *id, *state;
+	size_t i, n = 0;
+	int status = 0;
+
+	json = api_list(o, plane_of(o), "/v1/sessions", "sessions", ALL_MOST);
+	if (json == NULL)
+		return (EXIT_FAILED);
+	json_array_foreach(json_object_get(json, "sessions"), i, row) {
+		id = json_string_value(json_object_get(row, "session"));
+		state = json_string_value(json_object_get(row, "state"));
+		if (id == NULL || !id_ok(ID_SESSION, id) ||
+		    (state != NULL && strcmp(state, "ended") == 0))
+			continue;
+		if (session_end(o, id) == 0)
+			n++;
+		else
+			status = EXIT_FAILED;
+	}
+	json_decref(json);
+	if (!o->json)
+		printf("%zu ended.\n", n);
+	return (status);
+}
+
 int
 cmd_sessions(struct options *o, int argc, char **argv)
 {
@@ -198,6 +228,9 @@ cmd_sessions(struct options *o, int argc, char **argv)
 		return (list_show(o, &list));
 	if (argc == 1 && strcmp(argv[0], "open") == 0)
 		return (session_open(o));
+	if (argc == 2 && strcmp(argv[0], "end") == 0 &&
+	    strcmp(argv[1], "all") == 0)
+		return (sessions_end_all(o));
 	if (argc == 2 && strcmp(argv[0], "end") == 0)
 		return (session_end(o, argv[1]));
 	if (argc == 2 && strcmp(argv[0], "show") == 0)

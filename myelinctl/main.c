@@ -84,7 +84,7 @@ static const struct command commands[] = {
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID | show ID]",
+	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
 	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
@@ -128,8 +128,8 @@ static const struct command commands[] = {
 	    "check, read or copy the audit log (operators)", cmd_audit },
 	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
-	{ "doctor", "sj", 0, EXIT_FAILED, "", "what this host has of what "
-	    "Myelin needs", cmd_doctor },
+	{ "doctor", "sj", 0, EXIT_FAILED, "[LAYER ...]", "what this host has "
+	    "of what Myelin needs, or all of some layers", cmd_doctor },
 	{ "judge", "jEwCL", 1, EXIT_FAILED, "[--] TEXT | -", "what the judge "
 	    "would say of a shell command", cmd_judge },
 	{ "version", "sj", 0, EXIT_FAILED, "", "print the version",

@@ -17,10 +17,12 @@
 #include "fault.h"
 #include "helper.h"
 #include "helper_main.h"
+#include "home.h"
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "program.h"
 #include "slot.h"
@@ -52,7 +54,9 @@ static const struct channel_handler maker_handlers[] = {
 	{ MSG_LISTENING,	neuron_on_listening },
 	{ MSG_WALKED,		neuron_on_walked },
 	{ MSG_PLACED,		place_on_placed },
-	{ MSG_CLEARED,		place_on_cleared }
+	{ MSG_CLEARED,		place_on_cleared },
+	{ MSG_HOME_OPENED,	home_on_opened },
+	{ MSG_HOME_ERASED,	home_on_erased }
 };
 
 static const struct channel_handler spawner_handlers[] = {
@@ -219,6 +223,7 @@ down(struct helper *h)
 	if (h == &helpers[HELPER_MAKER]) {
 		slots_maker_down();
 		places_maker_down();
+		homes_maker_down();
 	}
 	neurons_helper_down(h == &helpers[HELPER_MAKER] ? HELPER_MAKER :
 	    HELPER_SPAWNER);
@@ -280,6 +285,7 @@ on_helper_up(void *arg, struct imsg *m)
 	slots_poke();
 	places_poke();
 	neurons_poke();
+	pool_poke();
 	proc_check_ready();
 	return (0);
 }

@@ -7,10 +7,12 @@
 
 #include "call.h"
 #include "helper.h"
+#include "home.h"
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "signals.h"
@@ -22,6 +24,12 @@ void
 launch_send(struct imsg *m)
 {
 	channel_send(channel, m);
+}
+
+int
+launch_is_up(void)
+{
+	return (channel != NULL);
 }
 
 static int
@@ -36,7 +44,9 @@ on_make(void *arg, struct imsg *m)
 	req.generation = imsg_get_u32(m);
 	req.line = imsg_get_u32(m);
 	req.no_egress = (req.line & MAKE_F_NO_EGRESS) != 0;
-	req.line &= ~MAKE_F_NO_EGRESS;
+	if (req.line & MAKE_F_PERSISTENT)
+		req.persistent = req.line & MAKE_F_KEPT ? HOME_KEPT : HOME_OWN;
+	req.line &= ~(MAKE_F_NO_EGRESS | MAKE_F_PERSISTENT | MAKE_F_KEPT);
 	req.owner.uid = imsg_get_u32(m);
 	req.owner.gid = imsg_get_u32(m);
 	groups = imsg_get_bytes(m, &size);
@@ -184,7 +194,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_KILL,		on_kill },
 	{ MSG_CALL_SIGNAL,	on_signal },
 	{ MSG_CALL_RESIZE,	on_resize },
-	{ MSG_LISTENERS_AGAIN,	on_listeners_again }
+	{ MSG_LISTENERS_AGAIN,	on_listeners_again },
+	{ MSG_HOMES_ASK,	home_on_ask },
+	{ MSG_HOME_DROP,	home_on_drop }
 };
 
 static const struct channel_ops ops = {
@@ -206,4 +218,6 @@ launch_plumb(int fd)
 	if (channel == NULL || channel_attach(channel, proc_base()) == -1)
 		fatalx("launch channel");
 	helpers_report();
+	pool_report();
+	pool_poke();
 }

@@ -8,6 +8,8 @@ struct imsg;
 
 /* A new end, in place of the old one. */
 void	launch_plumb(int fd);
+/* 1 while policyd is there. */
+int	launch_is_up(void);
 /* Frees the message where there is no channel. */
 void	launch_send(struct imsg *);
 

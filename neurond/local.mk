@@ -13,11 +13,14 @@ neurond_libneurond_a_SOURCES = \
 	neurond/cgroup_sweep.c \
 	neurond/checks.c neurond/checks.h \
 	neurond/helper.c neurond/helper.h \
+	neurond/home.c neurond/home.h \
 	neurond/launch.c neurond/launch.h \
 	neurond/listeners.c neurond/listeners.h \
 	neurond/neuron.c neurond/neuron.h \
 	neurond/neuron_init.c neurond/neuron_init.h \
 	neurond/place.c neurond/place.h \
+	neurond/pool.c neurond/pool.h \
+	neurond/pool_list.c neurond/pool_list.h \
 	neurond/program.c neurond/program.h \
 	neurond/settings.c neurond/settings.h \
 	neurond/slot.c neurond/slot.h \
@@ -46,8 +49,10 @@ neurond_libnative_a_SOURCES = \
 	neurond/steps.h neurond/sys.h
 
 neurond_libmaker_a_SOURCES = \
+	neurond/image.c neurond/image.h \
 	neurond/maker.h \
 	neurond/maker_answer.c \
+	neurond/maker_home.c \
 	neurond/maker_listen.c \
 	neurond/maker_ns.c \
 	neurond/maker_place.c \
@@ -97,7 +102,8 @@ tests_security_without_LDADD = $(SECCOMP_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_neurond tests/unit/check_neurond_cgroup \
-	tests/unit/check_neurond_filter tests/unit/check_neurond_pty
+	tests/unit/check_neurond_filter tests/unit/check_neurond_pool \
+	tests/unit/check_neurond_pty
 NEUROND_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/neurond \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS)
 NEUROND_TEST_LIBS = neurond/libneurond.a neurond/libmaker.a \
@@ -108,6 +114,9 @@ tests_unit_check_neurond_cgroup_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_cgroup_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_filter_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_filter_LDADD = $(NEUROND_TEST_LIBS)
+tests_unit_check_neurond_pool_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS) \
+	$(LIBEVENT_CFLAGS)
+tests_unit_check_neurond_pool_LDADD = $(NEUROND_TEST_LIBS)
 tests_unit_check_neurond_pty_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_pty_LDADD = $(NEUROND_TEST_LIBS)
 check_PROGRAMS += tests/unit/check_neurond_launch
@@ -134,3 +143,5 @@ tests_fuzz_fuzz_neurond_LDADD = neurond/libneurond.a neurond/libmaker.a \
 tests_fuzz_fuzz_neurond_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus/neurond tests/fuzz/corpus/neuron
+
+dist_man_MANS += man/myelin-neurond.8

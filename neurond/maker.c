@@ -23,6 +23,7 @@
 
 #define WORKERS_MAX	64
 #define WORKER_TIME	2000	/* ms */
+#define HOME_TIME	8000	/* ms, for what writes to a disk */
 
 struct worker {
 	pid_t		 pid;		/* 0: free */
@@ -59,6 +60,13 @@ refuse(enum msg_type type, uint32_t slot, uint32_t generation, int error,
 	    words));
 }
 
+static int
+time_of(enum msg_type type)
+{
+	return (type == MSG_HOME_OPENED || type == MSG_HOME_ERASED ?
+	    HOME_TIME : WORKER_TIME);
+}
+
 /* 0 in the worker; else the worker was started or its failure answered. */
 static int
 worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
@@ -87,7 +95,7 @@ worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
 	w->reply = type;
 	w->slot = slot;
 	w->generation = generation;
-	w->deadline = now_ms() + WORKER_TIME;
+	w->deadline = now_ms() + time_of(type);
 	w->answered = 0;
 	return (1);
 }
@@ -206,6 +214,52 @@ on_clear(void *arg, struct imsg *m)
 	return (0);
 }
 
+static int
+on_home_open(void *arg, struct imsg *m)
+{
+	static struct home h;
+	int homes;
+
+	(void)arg;
+	h.slot = imsg_get_u32(m);
+	h.generation = imsg_get_u32(m);
+	h.kuid = imsg_get_u32(m);
+	h.owner = imsg_get_u32(m);
+	h.kept = imsg_get_u8(m) != 0;
+	h.bytes = imsg_get_u64(m);
+	h.inodes = imsg_get_u64(m);
+	imsg_get_str(m, h.neuron, sizeof(h.neuron));
+	if (imsg_end(m) == -1 || h.kuid == 0 || h.owner == 0 ||
+	    !id_ok(ID_NEURON, h.neuron))
+		return (-1);
+	homes = imsg_claim_fd(m, 0);
+	FAULT("maker.home-asked");
+	if (worker_start(MSG_HOME_OPENED, h.slot, h.generation) == 0)
+		maker_home(&h, homes);
+	close(homes);
+	return (0);
+}
+
+static int
+on_home_erase(void *arg, struct imsg *m)
+{
+	char neuron[ID_SIZE];
+	uint32_t ticket;
+	int homes;
+
+	(void)arg;
+	ticket = imsg_get_u32(m);
+	imsg_get_str(m, neuron, sizeof(neuron));
+	if (imsg_end(m) == -1 || !id_ok(ID_NEURON, neuron))
+		return (-1);
+	homes = imsg_claim_fd(m, 0);
+	FAULT("maker.erase-asked");
+	if (worker_start(MSG_HOME_ERASED, ticket, 0) == 0)
+		maker_erase(ticket, neuron, homes);
+	close(homes);
+	return (0);
+}
+
 /* ---- the loop ---- */
 
 static void
@@ -247,7 +301,8 @@ expire(void)
 			    workers[i].generation,
 			    workers[i].reply == MSG_WALKED ||
 			    workers[i].reply == MSG_PLACED ? WALK_REFUSED :
-			    ETIMEDOUT, "did not answer within 2 s");
+			    ETIMEDOUT, time_of(workers[i].reply) == HOME_TIME ?
+			    "nothing within 8 s" : "did not answer within 2 s");
 		} else if (least == -1 || left < least)
 			least = left;
 	}
@@ -259,7 +314,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_LISTEN,	on_listen },
 	{ MSG_WALK,	on_walk },
 	{ MSG_PLACE,	on_place },
-	{ MSG_CLEAR,	on_clear }
+	{ MSG_CLEAR,	on_clear },
+	{ MSG_HOME_OPEN, on_home_open },
+	{ MSG_HOME_ERASE, on_home_erase }
 };
 
 static const struct channel_ops ops = {

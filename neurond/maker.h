@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <stdint.h>
 
+#include "ids.h"
 #include "imsg.h"
 #include "limits.h"
 
@@ -43,6 +44,23 @@ _Noreturn void	maker_listen(uint32_t slot, uint32_t generation,
 /* The directory, reached with exactly the owner's ids, and a user namespace
  * that maps owner to neuron for its mount. */
 _Noreturn void	maker_walk(const struct walk *);
+
+/* A home of a persistent neuron. */
+struct home {
+	uint32_t	 slot;
+	uint32_t	 generation;
+	uint32_t	 kuid;
+	uint32_t	 owner;		/* of a new one */
+	int		 kept;		/* it must be there */
+	uint64_t	 bytes;
+	uint64_t	 inodes;
+	char		 neuron[ID_SIZE];
+};
+
+/* Its mount, mapped to the neuron; it is made if there is none. */
+_Noreturn void	maker_home(const struct home *, int homes);
+/* Removes it, if nobody has it. */
+_Noreturn void	maker_erase(uint32_t ticket, const char *neuron, int homes);
 
 /* The ids of w for good; and the directory that its path leads to: an fd or
  * -1 with errno. */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <event2/event.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include "call.h"
 #include "fault.h"
+#include "home.h"
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
@@ -21,11 +23,14 @@
 #include "neuron.h"
 #include "neuron_init.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "sys.h"
+#include "without.h"
 
 #define BUILD_TIME	5000	/* ms from NEURON_MAKE to NEURON_UP */
+#define HOME_TIME	12000	/* the same with a home on a disk */
 #define DYING_TIME_LOG	4000	/* ms after which a death is worth a line */
 #define DYING_WAIT_MAX	250	/* ms between looks at the cgroup */
 
@@ -51,7 +56,7 @@ neuron_find(const char *id)
 	struct neuron *n;
 
 	TAILQ_FOREACH(n, &neurons, entry)
-		if (strcmp(n->id, id) == 0)
+		if (strcmp(n->id, id) == 0 && id[0] != '\0')
 			return (n);
 	return (NULL);
 }
@@ -130,11 +135,13 @@ neuron_free(struct neuron *n)
 {
 	FAULT("neuron.removed");
 	TAILQ_REMOVE(&neurons, n, entry);
-	send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
+	if (n->id[0] != '\0')
+		send_gone(n->id, n->cause, n->why == NULL ? "" : n->why);
 	if (n->pidfd != -1)
 		close(n->pidfd);
 	if (n->tree != -1)
 		close(n->tree);
+	home_close(n);
 	listeners_close(&n->listeners);
 	if (n->place != NULL)
 		place_release(n->place);
@@ -146,7 +153,7 @@ neuron_free(struct neuron *n)
 	free(n);
 }
 
-/* 1 when nothing of it is left. */
+/* 1 when nothing of it runs. */
 static int
 is_gone(struct neuron *n)
 {
@@ -156,7 +163,8 @@ is_gone(struct neuron *n)
 		return (1);
 	if (n->slot->cg.v2 != -1 && cg_populated(n->slot->cg.v2) == 1)
 		return (0);
-	return (cg_remove(slots_base(), &n->slot->cg) == 0);
+	/* A clone that is still on its way must find no cgroup. */
+	return (n->built || cg_remove(slots_base(), &n->slot->cg) == 0);
 }
 
 static void
@@ -199,7 +207,9 @@ begin_to_die(struct neuron *n, unsigned cause, char *why)
 	n->why = why;
 	set_state(n, NEURON_DYING);
 	n->cause = cause;
-	live--;
+	if (n->id[0] != '\0')
+		live--;
+	pool_is_over(n);
 	calls_end_all(n, was == NEURON_UP_, cause, n->why);
 	kill_all(n);
 	FAULT("neuron.killed");
@@ -208,6 +218,19 @@ begin_to_die(struct neuron *n, unsigned cause, char *why)
 	n->asked = now_us();
 	n->wait = 0;
 	set_timer(n, 0);
+}
+
+/* What a pool must never do. */
+static void
+serve_again(struct neuron *n)
+{
+	const struct cf_profile *p = slice_profile(settings(), "default");
+
+	send_gone(n->id, GONE_DROPPED, "");
+	live--;
+	n->id[0] = '\0';
+	pool_add(&n->pooled, n, p);
+	pool_is_up(n);
 }
 
 /* Each answers within 2 seconds: in 5 the one it waits for is stuck. */
@@ -229,14 +252,26 @@ neuron_end(struct neuron *n, unsigned cause, const char *fmt, ...)
 
 	if (n->state == NEURON_DYING)
 		return;
+	if (WITHOUT(pool_once) && cause == GONE_DROPPED &&
+	    n->state == NEURON_UP_ && TAILQ_EMPTY(&n->calls)) {
+		serve_again(n);
+		return;
+	}
 	va_start(ap, fmt);
 	if (vasprintf(&why, fmt, ap) == -1)
 		why = NULL;
 	va_end(ap);
 	if (cause == GONE_FAILED || cause == GONE_LOST)
 		log_warnx_of(&(struct log_about){ .neuron = n->id },
-		    "neuron %s: %s", n->id, why);
+		    "neuron %s: %s", n->id[0] != '\0' ? n->id :
+		    "of the pool", why);
 	begin_to_die(n, cause, why);
+}
+
+static unsigned
+build_time(const struct neuron *n)
+{
+	return (n->persistent == HOME_NONE ? BUILD_TIME : HOME_TIME);
 }
 
 static void
@@ -252,10 +287,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		dying(n);
 	else if (n->state == NEURON_WAITING)
 		neuron_end(n, GONE_FAILED, "no namespaces were ready within "
-		    "%d s", BUILD_TIME / 1000);
+		    "%u s", build_time(n) / 1000);
 	else if (n->state != NEURON_UP_)
-		neuron_end(n, GONE_FAILED, "it was not up within %d s",
-		    BUILD_TIME / 1000);
+		neuron_end(n, GONE_FAILED, "it was not up within %u s",
+		    build_time(n) / 1000);
 }
 
 /* ---- the beginning ---- */
@@ -272,14 +307,16 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	memcpy(n->id, req->id, sizeof(n->id));
 	n->limits = *limits;
 	n->owner = req->owner;
-	n->tree = n->pidfd = -1;
+	n->tree = n->pidfd = n->home = n->home_lock = -1;
+	n->persistent = req->persistent;
 	listeners_init(&n->listeners, 0);
 	n->asked = now_us();
 	TAILQ_INIT(&n->calls);
 	TAILQ_INSERT_TAIL(&neurons, n, entry);
-	live++;
+	if (n->id[0] != '\0')
+		live++;
 	waiting++;	/* state NEURON_WAITING is 0 */
-	set_timer(n, BUILD_TIME);
+	set_timer(n, build_time(n));
 	return (n);
 }
 
@@ -326,18 +363,22 @@ neuron_make(const struct neuron_request *req)
 	FAULT("neuron.asked");
 	if (s != NULL)
 		why = refused(req, s, &limits);
+	if (s != NULL && why == NULL && pool_serve(req, s, limits))
+		return;
 	if (limits == NULL)
 		limits = settings_profile(settings(), "default");
 	n = neuron_new(req, limits);
 	if (s == NULL)
 		neuron_end(n, GONE_FAILED, "generation %u of the "
 		    "configuration is not in force", req->generation);
-	else if (why != NULL)
+	else if (why != NULL || (n->persistent != HOME_NONE &&
+	    (why = home_refused(n)) != NULL))
 		neuron_end(n, GONE_REFUSED, "%s", why);
 	else {
 		if (!req->no_egress)
 			listeners_init(&n->listeners,
 			    settings_listeners(s, req->profile));
+		n->strict = settings_strict(s, req->profile);
 		try_build(n);
 	}
 }
@@ -365,25 +406,20 @@ send_walk(struct neuron *n)
 	return (helper_send(HELPER_MAKER, m));
 }
 
-/* The stock was made for the default profile. */
+/* The stock was made for the default profile, the pool for any. */
 static int
-fit_cgroups(struct neuron *n)
+fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
 {
-	struct slot *s = n->slot;
-	const char *failed = "cgroup leaves";
-
+	*failed = "cgroup leaves";
 	if (cg_leaves(&s->cg, s->kuid,
-	    (unsigned)n->limits.v[LIMIT_RUNNING]) == -1)
-		goto fail;
-	if (memcmp(&s->limits, &n->limits, sizeof(n->limits)) != 0) {
-		if (cg_limit(slots_base(), &s->cg, &n->limits, &failed) == -1)
-			goto fail;
-		s->limits = n->limits;
-	}
+	    (unsigned)limits->v[LIMIT_RUNNING]) == -1)
+		return (-1);
+	if (memcmp(&s->limits, limits, sizeof(*limits)) == 0)
+		return (0);
+	if (cg_limit(slots_base(), &s->cg, limits, failed) == -1)
+		return (-1);
+	s->limits = *limits;
 	return (0);
-fail:
-	neuron_end(n, GONE_FAILED, "%s: %s", failed, strerrordesc_np(errno));
-	return (-1);
 }
 
 static void
@@ -391,10 +427,14 @@ start_build(struct neuron *n)
 {
 	struct imsg *m;
 	struct slot *s = n->slot;
+	const char *failed;
 	int fds[2], tasks[CG_CONTROLLERS], ntasks, i;
 
-	if (fit_cgroups(n) == -1)
+	if (fit_cgroups(s, &n->limits, &failed) == -1) {
+		neuron_end(n, GONE_FAILED, "%s: %s", failed,
+		    strerrordesc_np(errno));
 		return;
+	}
 	if ((ntasks = cg_tasks(slots_base(), &s->cg, tasks)) == -1 ||
 	    channel_pair(fds) == -1) {
 		neuron_end(n, GONE_FAILED, "cgroup tasks: %s",
@@ -413,7 +453,9 @@ start_build(struct neuron *n)
 	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
 	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
-	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0));
+	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
+	    (n->home != -1 ? BUILD_F_HOME : 0) |
+	    (n->strict ? BUILD_F_STRICT : 0));
 	imsg_put_u8(m, (uint8_t)ntasks);
 	imsg_put_u8(m, 0);
 	imsg_put_str(m, n->workspace);
@@ -429,17 +471,51 @@ start_build(struct neuron *n)
 	if (n->workspace[0] != '\0')
 		imsg_put_fd(m, n->tree);
 	n->tree = -1;
+	if (n->home != -1)
+		imsg_put_fd(m, n->home);
+	n->home = -1;
 	if (helper_send(HELPER_SPAWNER, m) == -1)
 		neuron_end(n, GONE_FAILED, "the spawner is gone");
 	FAULT("neuron.build-sent");
 	slots_poke();
 }
 
+void
+neuron_ahead(const struct cf_profile *profile, struct slot *slot)
+{
+	static const struct neuron_request nobody;
+	struct neuron *n = neuron_new(&nobody, &profile->limits);
+
+	n->slot = slot;
+	pool_add(&n->pooled, n, profile);
+	start_build(n);
+}
+
+int
+neuron_take(struct neuron *n, const struct neuron_request *req,
+    const struct limits *limits)
+{
+	struct pollfd pfd = { .fd = n->pidfd, .events = POLLIN };
+	const char *failed;
+
+	/* It may have died, and SIGCHLD be on its way. */
+	if (n->state != NEURON_UP_ || poll(&pfd, 1, 0) != 0 ||
+	    fit_cgroups(n->slot, limits, &failed) == -1)
+		return (-1);
+	memcpy(n->id, req->id, sizeof(n->id));
+	n->limits = *limits;
+	n->owner = req->owner;
+	n->asked = now_us();
+	live++;
+	neuron_init_tell(n);
+	return (0);
+}
+
 /* As far as stock and helpers let it. */
 static void
 try_build(struct neuron *n)
 {
-	int placed;
+	int placed, homed;
 
 	if (n->state != NEURON_WAITING || !helper_is_up(HELPER_SPAWNER))
 		return;
@@ -448,7 +524,9 @@ try_build(struct neuron *n)
 		return;
 	}
 	placed = n->workspace[0] == '\0' || n->placed;
-	if (placed && (n->listeners.which == 0 || n->listeners.n > 0)) {
+	homed = n->persistent == HOME_NONE || n->home_lock != -1;
+	if (placed && homed &&
+	    (n->listeners.which == 0 || n->listeners.n > 0)) {
 		start_build(n);
 		return;
 	}
@@ -457,8 +535,8 @@ try_build(struct neuron *n)
 	set_state(n, NEURON_WALKING);
 	if (!placed && n->place != NULL)
 		place_ask(n);
-	else if ((placed ? listeners_ask(n->slot, n->listeners.which) :
-	    send_walk(n)) == -1)
+	else if ((!placed ? send_walk(n) : !homed ? home_ask(n) :
+	    listeners_ask(n->slot, n->listeners.which)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 	FAULT("neuron.walk-sent");
 }
@@ -477,8 +555,8 @@ neurons_poke(void)
 
 /* ---- what the helpers say ---- */
 
-static struct neuron *
-find_slot(uint32_t slot, uint32_t generation)
+struct neuron *
+neuron_of_slot(uint32_t slot, uint32_t generation)
 {
 	struct slot *s = slot_find(slot, generation);
 	struct neuron *n;
@@ -487,6 +565,13 @@ find_slot(uint32_t slot, uint32_t generation)
 		if (s != NULL && n->slot == s)
 			return (n);
 	return (NULL);
+}
+
+void
+neuron_walked_on(struct neuron *n)
+{
+	set_state(n, NEURON_WAITING);
+	try_build(n);
 }
 
 /* The directory that the owner could reach: whose is it, and its mount. */
@@ -542,8 +627,7 @@ neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
 		return;
 	FAULT("neuron.placed");
 	n->placed = 1;
-	set_state(n, NEURON_WAITING);
-	try_build(n);
+	neuron_walked_on(n);
 }
 
 void
@@ -572,7 +656,7 @@ neuron_on_walked(void *arg, struct imsg *m)
 	imsg_get_str(m, why, sizeof(why));
 	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
 		return (-1);
-	n = find_slot(slot, generation);
+	n = neuron_of_slot(slot, generation);
 	if (n == NULL || n->state != NEURON_WALKING)
 		return (0);	/* dropped meanwhile */
 	if (error == WALK_REFUSED)
@@ -600,7 +684,7 @@ neuron_on_listening(void *arg, struct imsg *m)
 	imsg_get_str(m, step, sizeof(step));
 	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
 		return (-1);
-	n = find_slot(slot, generation);
+	n = neuron_of_slot(slot, generation);
 	if (n == NULL || n->state != NEURON_WALKING)
 		return (0);	/* dropped meanwhile */
 	if (error != 0) {
@@ -611,8 +695,7 @@ neuron_on_listening(void *arg, struct imsg *m)
 	if (n->listeners.n > 0 || listeners_take(&n->listeners, m) == -1)
 		return (-1);
 	FAULT("neuron.listening");
-	set_state(n, NEURON_WAITING);
-	try_build(n);
+	neuron_walked_on(n);
 	return (0);
 }
 
@@ -631,7 +714,7 @@ neuron_on_built(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 1U : 0U) ||
 	    (error == 0 && pid <= 1))
 		return (-1);
-	if ((n = find_slot(slot, generation)) == NULL || n->built)
+	if ((n = neuron_of_slot(slot, generation)) == NULL || n->built)
 		return (0);	/* its cgroup was killed and removed */
 	if (error != 0) {
 		neuron_end(n, GONE_FAILED, "the neuron could not be cloned: "

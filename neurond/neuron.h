@@ -12,6 +12,7 @@
 #include "helper.h"
 #include "ids.h"
 #include "listeners.h"
+#include "pool_list.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -30,10 +31,17 @@ enum neuron_state {
 	NEURON_DYING		/* its cgroups are emptied and removed */
 };
 
+enum neuron_home {
+	HOME_NONE,		/* one of its own that goes with it */
+	HOME_OWN,		/* one that stays, made if it is not there */
+	HOME_KEPT		/* one that must be there */
+};
+
 struct neuron {
 	TAILQ_ENTRY(neuron) entry;
-	char		 id[ID_SIZE];
+	char		 id[ID_SIZE];	/* "": the pool's */
 	enum neuron_state state;
+	struct pooled	 pooled;
 	struct slot	*slot;
 	struct limits	 limits;
 	struct owner	 owner;
@@ -43,6 +51,10 @@ struct neuron {
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
 	int		 placed;	/* protected names are there */
+	enum neuron_home persistent;
+	int		 home;		/* its mount, until init has it */
+	int		 home_lock;	/* -1 until it is opened */
+	int		 strict;	/* the strict variant */
 	uint64_t	 device;
 	uint64_t	 inode;
 	struct channel	*channel;	/* to its PID 1 */
@@ -72,10 +84,19 @@ struct neuron_request {
 	uint32_t	 generation;	/* of the configuration it counts in */
 	uint32_t	 line;		/* index of the principal's line */
 	int		 no_egress;	/* though the profile has it */
+	enum neuron_home persistent;
 	struct owner	 owner;
 };
 
 void	neuron_make(const struct neuron_request *);
+/* Builds one for the pool, in that slot. */
+void	neuron_ahead(const struct cf_profile *, struct slot *);
+/*
+ * One that is up and nobody's is the request's from now on, as if it had been
+ * made for it.  0, or -1: nothing has changed, and it is not to be used.
+ */
+int	neuron_take(struct neuron *, const struct neuron_request *,
+	    const struct limits *);
 struct neuron *neuron_find(const char *id);
 struct call *neurons_find_call(const char *id);
 /* Ends it and its calls; NEURON_GONE follows when nothing is left of it. */
@@ -96,6 +117,10 @@ int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
 
+/* The one in a slot of that generation, or NULL. */
+struct neuron *neuron_of_slot(uint32_t slot, uint32_t generation);
+/* The maker made what it was asked for: the next step. */
+void	neuron_walked_on(struct neuron *);
 /* The maker's answer for who asked it with that ticket: errno or
  * WALK_REFUSED. */
 void	neuron_placed(const struct place *, uint32_t ticket, uint32_t error,

@@ -13,9 +13,12 @@
 #include "log.h"
 #include "neuron.h"
 #include "neuron_init.h"
+#include "pool.h"
 #include "proc.h"
+#include "settings.h"
 #include "slot.h"
 #include "steps.h"
+#include "without.h"
 
 static const char *const step_words[STEP_COUNT] = {
 #define ROW(sym, words)	words,
@@ -35,16 +38,25 @@ outer_layers(const struct neuron *n)
 	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
 }
 
-static void
-up(struct neuron *n)
+static uint64_t
+needed(const struct neuron *n)
+{
+	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
+	    (n->strict ? LAYERS_OF_STRICT : 0) |
+	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0);
+
+	return (layers_needed(kind) |
+	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&
+	    !WITHOUT(apparmor_required) ?
+	    LAYER_BIT(APPARMOR) : 0));
+}
+
+void
+neuron_init_tell(struct neuron *n)
 {
 	uint64_t took = now_us() - n->asked;
 	struct imsg *m = imsg_new(MSG_NEURON_UP);
 
-	FAULT("neuron.ready");
-	event_del(n->timer);
-	n->state = NEURON_UP_;
-	n->was_up = 1;
 	listeners_tell(n);
 	imsg_put_u64(m, n->layers);
 	imsg_put_u64(m, n->device);
@@ -56,6 +68,19 @@ up(struct neuron *n)
 	calls_start(n);
 }
 
+static void
+up(struct neuron *n)
+{
+	FAULT("neuron.ready");
+	event_del(n->timer);
+	n->state = NEURON_UP_;
+	n->was_up = 1;
+	if (n->id[0] == '\0')
+		pool_is_up(n);
+	else
+		neuron_init_tell(n);
+}
+
 void
 neuron_init_check(struct neuron *n)
 {
@@ -65,7 +90,7 @@ neuron_init_check(struct neuron *n)
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
 	n->layers |= outer_layers(n);
-	missing = layers_needed(n->workspace[0] != '\0') & ~n->layers;
+	missing = needed(n) & ~n->layers;
 	if (missing == 0) {
 		up(n);
 		return;

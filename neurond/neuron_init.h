@@ -11,6 +11,8 @@ struct neuron;
 struct channel *neuron_init_channel(struct neuron *, int fd);
 /* Up once it was cloned and said that it is ready. */
 void	neuron_init_check(struct neuron *);
+/* Tells policyd that it is up, and starts what waits for it. */
+void	neuron_init_tell(struct neuron *);
 /* PID 1 died. */
 void	neuron_init_lost(struct neuron *);
 

@@ -12,10 +12,12 @@
 #include "checks.h"
 #include "fault.h"
 #include "helper.h"
+#include "home.h"
 #include "launch.h"
 #include "log.h"
 #include "neuron.h"
 #include "place.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -97,7 +99,9 @@ first_start(void)
 	if (self.child == NULL || event_add(self.child, NULL) == -1)
 		fatalx("SIGCHLD");
 	places_load(s->state);
+	homes_load(s->state);
 	slots_init(&self.base, settings_slots());
+	pool_init();
 	self.started = 1;
 }
 
@@ -119,6 +123,7 @@ role_commit(void)
 	helper_tool(slice_claim(s, "neuron-tool"));
 	helper_program(HELPER_MAKER, slice_claim(s, "maker"));
 	helper_program(HELPER_SPAWNER, slice_claim(s, "spawner"));
+	pool_reload();
 }
 
 static void

@@ -7,6 +7,7 @@
  */
 #include <sys/queue.h>
 #include <sys/wait.h>
+#include <event2/event.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +25,14 @@
 #include "neuron.h"
 #include "place.h"
 #include "placeholder.h"
+#include "proc.h"
 
 #define PREFIX	"placeholders-"
+/*
+ * To make them takes ten times as long as to find them made: the next call in
+ * the same workspace does.
+ */
+#define LINGER	1000	/* ms after the last neuron of a workspace */
 
 struct place {
 	TAILQ_ENTRY(place) entry;
@@ -35,6 +42,7 @@ struct place {
 	int		 record;
 	int		 dir;		/* -1: of a neurond before us */
 	unsigned	 refs;
+	uint64_t	 until;		/* us: it stays without any */
 	unsigned	 placing;	/* workers that make */
 	int		 clearing;	/* one that removes: never both */
 	char		 name[64];	/* of the record's file */
@@ -43,6 +51,9 @@ struct place {
 static TAILQ_HEAD(, place) places = TAILQ_HEAD_INITIALIZER(places);
 static int directory = -1;
 static uint32_t last, tickets;
+static struct event *timer;
+
+static void	on_timer(evutil_socket_t, short, void *);
 
 static struct place *
 place_new(const char *name, int record, uint64_t device, uint64_t inode)
@@ -147,6 +158,8 @@ places_load(const char *state)
 	DIR *list;
 	int fd;
 
+	if ((timer = evtimer_new(proc_base(), on_timer, NULL)) == NULL)
+		fatalx("placeholders");
 	snprintf(path, sizeof(path), "%s/neurons", state);
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 	    O_CLOEXEC);
@@ -217,18 +230,40 @@ clear(struct place *p)
 void
 places_poke(void)
 {
+	uint64_t now = now_us(), least = 0;
+	struct timeval tv;
 	struct place *p;
 
-	TAILQ_FOREACH(p, &places, entry)
-		if (p->refs == 0 && p->placing == 0 && !p->clearing &&
-		    helper_is_up(HELPER_MAKER))
+	TAILQ_FOREACH(p, &places, entry) {
+		if (p->refs > 0 || p->placing > 0 || p->clearing ||
+		    !helper_is_up(HELPER_MAKER))
+			continue;
+		if (p->until <= now)
 			clear(p);
+		else if (least == 0 || p->until - now < least)
+			least = p->until - now;
+	}
+	if (least == 0 || timer == NULL)
+		return;
+	tv.tv_sec = (time_t)(least / 1000000);
+	tv.tv_usec = (suseconds_t)(least % 1000000);
+	event_add(timer, &tv);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	places_poke();
 }
 
 void
 place_release(struct place *p)
 {
-	p->refs--;
+	if (--p->refs == 0)
+		p->until = now_us() + LINGER * 1000;
 	places_poke();
 }
 

@@ -16,7 +16,8 @@ static uint64_t slots;		/* made at the start */
 static uint64_t
 slots_of(const struct slice *s)
 {
-	return (s->limits.v[LIMIT_NEURONS] + SLOTS_STOCK + SLOTS_DYING);
+	return (s->limits.v[LIMIT_NEURONS] + SLOTS_STOCK + SLOTS_DYING +
+	    SLOTS_POOL);
 }
 
 static int
@@ -82,6 +83,33 @@ nofile_check(struct slice *s)
 	return (0);
 }
 
+/* A profile that names a pool has one; all together no more than slots. */
+static int
+pool_check(struct slice *s)
+{
+	uint64_t all = 0, n;
+	size_t i;
+
+	for (i = 0; i < s->nprofiles; i++) {
+		n = s->profiles[i].limits.v[LIMIT_POOL];
+		if (settings_plain(s, s->profiles[i].name, 0)) {
+			all += n;
+			if (all > SLOTS_POOL)
+				return (slice_bad(s, &s->profiles[i].where,
+				    "profile \"%s\": pool %llu: of all "
+				    "profiles together %llu, the most is %d",
+				    s->profiles[i].name, (unsigned long long)n,
+				    (unsigned long long)all, SLOTS_POOL));
+		} else if (n > 0 &&
+		    strcmp(s->profiles[i].name, "default") != 0)
+			return (slice_bad(s, &s->profiles[i].where,
+			    "profile \"%s\": pool %llu: neurons with egress "
+			    "can't be made before they are asked for",
+			    s->profiles[i].name, (unsigned long long)n));
+	}
+	return (0);
+}
+
 int
 settings_check(struct slice *s, const struct slice *old)
 {
@@ -93,7 +121,8 @@ settings_check(struct slice *s, const struct slice *old)
 			return (slice_bad(s, &s->profiles[i].where,
 			    "profile \"%s\": no such mode",
 			    s->profiles[i].name));
-	if (block_check(s) == -1 || nofile_check(s) == -1)
+	if (block_check(s) == -1 || nofile_check(s) == -1 ||
+	    pool_check(s) == -1)
 		return (-1);
 	if (old != NULL && (old->uids_start != s->uids_start ||
 	    old->uids_count != s->uids_count))
@@ -156,6 +185,21 @@ settings_listeners(const struct slice *s, const char *name)
 	if (WITHOUT(egress_asked_for))
 		return (LISTENERS_ALL);
 	return (profile == NULL ? 0 : egress_listeners(&profile->egress));
+}
+
+int
+settings_plain(const struct slice *s, const char *name, int no_egress)
+{
+	return ((no_egress || settings_listeners(s, name) == 0) &&
+	    !settings_strict(s, name));
+}
+
+int
+settings_strict(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile != NULL && profile->variant == VARIANT_STRICT);
 }
 
 unsigned

@@ -14,6 +14,7 @@
 #include "imsg.h"
 #include "log.h"
 #include "neuron.h"
+#include "pool.h"
 #include "proc.h"
 #include "settings.h"
 #include "slot.h"
@@ -24,6 +25,8 @@
 #define RETRY_US	200000		/* after a failure */
 #define LOW		2		/* stock that is made at any cost */
 #define AT_ONCE		4		/* makings while somebody waits */
+#define SPENT_MOST	4		/* that wait for a quiet moment */
+#define DEFER_MOST	25		/* pauses for the sake of others */
 
 static struct {
 	struct cg_base	*base;
@@ -31,6 +34,8 @@ static struct {
 	unsigned	 n;
 	unsigned	 ready;
 	unsigned	 making;
+	unsigned	 spent;
+	unsigned	 deferred;
 	unsigned	 next;		/* round robin: a uid rests longest */
 	struct event	*timer;
 } slots;
@@ -83,6 +88,42 @@ unmake(struct slot *s)
 		log_warn("cgroup of slot %u", s->n);
 	s->generation++;
 	s->state = SLOT_EMPTY;
+}
+
+/* 0 if its cgroups are gone, -1 if they have to be tried again. */
+static int
+clear(struct slot *s)
+{
+	if (cg_remove(slots.base, &s->cg) == -1)
+		return (-1);
+	FAULT("slot.cleared");
+	s->generation++;
+	s->state = SLOT_EMPTY;
+	slots.spent--;
+	return (0);
+}
+
+/* As many of those that are spent as there may not be. */
+static void
+clear_some(unsigned leave)
+{
+	unsigned i;
+
+	for (i = 0; i < slots.n && slots.spent > leave; i++)
+		if (slots.v[i].state == SLOT_SPENT)
+			(void)clear(&slots.v[i]);
+}
+
+/* 1 if others are at work whom it would slow; not for ever. */
+static int
+defer(void)
+{
+	if (!neurons_busy() || slots.deferred >= DEFER_MOST) {
+		slots.deferred = 0;
+		return (0);
+	}
+	slots.deferred++;
+	return (1);
 }
 
 static int
@@ -144,6 +185,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	(void)arg;
+	if (slots.spent > 0) {
+		if (!defer())
+			clear_some(slots.spent - 1);
+		arm(PAUSE_US);
+	}
 	if (!helper_is_up(HELPER_MAKER) || slots.making > 0 ||
 	    slots.ready >= STOCK)
 		return;
@@ -167,7 +213,10 @@ slots_poke(void)
 	/* Who waits while there is stock waits for something else. */
 	while (r == 0 && slots.making < waiting && slots.making < AT_ONCE &&
 	    slots.ready + slots.making < STOCK)
-		r = make_one();
+		if ((r = make_one()) == 1 && slots.spent > 0) {
+			clear_some(0);
+			r = make_one();
+		}
 	if (slots.making == 0 && slots.ready < STOCK)
 		arm(r == -1 ? RETRY_US : PAUSE_US);
 }
@@ -187,10 +236,24 @@ slot_take(void)
 	return (NULL);
 }
 
+struct slot *
+slot_take_spare(void)
+{
+	return (slots.ready > LOW ? slot_take() : NULL);
+}
+
 void
 slot_free(struct slot *s)
 {
-	unmake(s);
+	if (s->user_ns != -1)
+		close(s->user_ns);
+	if (s->net_ns != -1)
+		close(s->net_ns);
+	s->user_ns = s->net_ns = -1;
+	s->state = SLOT_SPENT;
+	slots.spent++;
+	clear_some(SPENT_MOST);
+	arm(PAUSE_US);
 	slots_poke();
 }
 
@@ -226,6 +289,7 @@ slot_on_ns_made(void *arg, struct imsg *m)
 	slots.ready++;
 	neurons_poke();
 	slots_poke();
+	pool_poke();
 	proc_check_ready();
 	return (0);
 }

@@ -11,7 +11,10 @@
 
 struct imsg;
 
-enum slot_state { SLOT_EMPTY, SLOT_MAKING, SLOT_READY, SLOT_USED };
+enum slot_state {
+	SLOT_EMPTY, SLOT_MAKING, SLOT_READY, SLOT_USED,
+	SLOT_SPENT		/* nothing runs in it; its cgroups are there */
+};
 
 struct slot {
 	uint32_t	 n;
@@ -33,7 +36,12 @@ struct cg_base *slots_base(void);
  * caller pokes the stock when its own work is under way.
  */
 struct slot *slot_take(void);
-/* Its cgroups are gone; a new generation may be made of it. */
+/* The same where it leaves enough for who asks. */
+struct slot *slot_take_spare(void);
+/*
+ * Nothing runs in it any more.  Its cgroups are removed later, after the
+ * replies; then a new generation may be made of it.
+ */
 void	slot_free(struct slot *);
 /* The slot of that number and generation, or NULL. */
 struct slot *slot_find(uint32_t n, uint32_t generation);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apparmor.h"
 #include "fault.h"
 #include "helper_main.h"
 #include "imsg.h"
@@ -25,10 +26,10 @@
 #define NEW_NS	(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |		\
 	CLONE_NEWUTS | CLONE_NEWCGROUP)
 
-static struct sock_filter filter[FILTER_MAX];
+static struct sock_filter filter[2][FILTER_MAX];
 static struct sock_filter call_filter[16];
 static struct native native = {
-	.filter = filter,
+	.filter = { filter[0], filter[1] },
 	.call_filter = call_filter,
 	.tool = HELPER_TOOL_FD
 };
@@ -101,15 +102,17 @@ on_build(void *arg, struct imsg *m)
 	flags = imsg_get_u32(m);
 	req.pty = (flags & BUILD_F_NO_PTY) == 0;
 	req.egress = (flags & BUILD_F_EGRESS) != 0;
+	req.strict = (flags & BUILD_F_STRICT) != 0;
 	req.ntasks = imsg_get_u8(m);
 	nmounts = imsg_get_u8(m);
 	imsg_get_str(m, req.workspace, sizeof(req.workspace));
 	imsg_get_str(m, mounts, sizeof(mounts));
 	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX || nmounts != 0 ||
 	    mounts[0] != '\0' ||
-	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS)) != 0 ||
+	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS |
+	    BUILD_F_HOME | BUILD_F_STRICT)) != 0 ||
 	    imsg_fds(m) != 4U + (unsigned)req.ntasks +
-	    (req.workspace[0] != '\0'))
+	    (req.workspace[0] != '\0') + ((flags & BUILD_F_HOME) != 0))
 		return (-1);
 	req.control = imsg_claim_fd(m, n++);
 	req.user_ns = imsg_claim_fd(m, n++);
@@ -117,7 +120,8 @@ on_build(void *arg, struct imsg *m)
 	req.cgroup = imsg_claim_fd(m, n++);
 	for (i = 0; i < req.ntasks; i++)
 		req.tasks[i] = imsg_claim_fd(m, n++);
-	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n) : -1;
+	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n++) : -1;
+	req.home = flags & BUILD_F_HOME ? imsg_claim_fd(m, n++) : -1;
 	spawn(&req);
 	close(req.control);
 	close(req.user_ns);
@@ -127,6 +131,8 @@ on_build(void *arg, struct imsg *m)
 		close(req.tasks[i]);
 	if (req.tree != -1)
 		close(req.tree);
+	if (req.home != -1)
+		close(req.home);
 	return (0);
 }
 
@@ -147,12 +153,18 @@ prepare(void)
 	if (program_check(native.tool) == -1 ||
 	    fcntl(native.tool, F_SETFD, FD_CLOEXEC) == -1)
 		return ("neuron-tool");
+	/* Asked here: the template has no /proc. */
+	native.apparmor = apparmor_on() && apparmor_test() == 0 &&
+	    !WITHOUT(apparmor);
+	errno = 0;
 	native.abi = landlock_abi();
 	if (native.abi == 0)
 		return ("Landlock");
-	native.nfilter = filter_build(filter, FILTER_MAX);
+	native.nfilter[0] = filter_build(filter[0], FILTER_MAX, 0);
+	native.nfilter[1] = filter_build(filter[1], FILTER_MAX, 1);
 	native.ncall_filter = filter_build_call(call_filter, 16);
-	if (native.nfilter == 0 || native.ncall_filter == 0)
+	if (native.nfilter[0] == 0 || native.nfilter[1] == 0 ||
+	    native.ncall_filter == 0)
 		return ("compiling the system call filter");
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1)
 		return ("seccomp");

@@ -31,6 +31,7 @@ ROW(NO_NEW_PRIVS, "no_new_privs")					\
 ROW(ASSERT_MOUNTS, "checking the mounts")				\
 ROW(ASSERT_FDS,	"checking the file descriptors")			\
 ROW(ASSERT_IDS,	"checking ids and capabilities")			\
+ROW(APPARMOR,	"the AppArmor profile")					\
 ROW(LANDLOCK,	"Landlock")						\
 ROW(SECCOMP,	"the system call filter")
 
@@ -51,7 +52,8 @@ ROW(CONFINE,	"the call could not be confined")			\
 ROW(EXEC,	"the program can't be executed")			\
 ROW(BUSY,	"init knows no free run")				\
 ROW(DIED,	"the process died before its program ran")		\
-ROW(PTY,	"no terminal could be made")
+ROW(PTY,	"no terminal could be made")				\
+ROW(APPARMOR,	"the AppArmor profile myelin-neuron can't be entered")
 
 enum run_where {
 #define ROW(sym, words)	RUN_AT_##sym,

@@ -12,6 +12,7 @@
 #include "auth.h"
 #include "call.h"
 #include "drain.h"
+#include "home.h"
 #include "named.h"
 #include "proc.h"
 #include "query.h"
@@ -51,6 +52,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_TOOLS_FOR,	named_on_tools },
 	{ MSG_SHOWN,		on_shown },
 	{ MSG_AUTH,		auth_on_auth },
+	{ MSG_HOME_MAKE,	home_on_make },
+	{ MSG_NEURONS_FOR,	home_on_find },
 };
 
 const struct channel_ops agent_ops = {
@@ -367,10 +370,10 @@ calls_allowed(const struct build *b)
 	return (own < asked ? own : asked);
 }
 
-int
-agent_open(const struct reply_to *to, uint64_t handle,
-    const struct wanted *w, uint32_t expires, const char *name,
-    struct refusal *r)
+static int
+open_build(const struct reply_to *to, uint64_t handle,
+    const struct wanted *w, uint32_t expires, const char *home,
+    const char *name, struct refusal *r)
 {
 	const struct cf_principal *line;
 	struct build build;
@@ -383,8 +386,39 @@ agent_open(const struct reply_to *to, uint64_t handle,
 	    decide_build(line, &peer->ids, w, &build, r) == -1)
 		return (-1);
 	session_open(to, peer, &build, conf_hourly(conf_preset(build.own)),
-	    calls_allowed(&build), expires, name, w->rules);
+	    calls_allowed(&build), expires, home, name, w->rules);
 	return (0);
+}
+
+/* How a persistent neuron is built was said when it was made. */
+static int
+open_home(const struct reply_to *to, uint64_t handle,
+    const struct wanted *w, uint32_t expires, const char *home,
+    struct refusal *r)
+{
+	struct peer *peer;
+	struct home *h;
+	struct wanted its;
+
+	if (w->profile[0] != '\0' || w->workspace[0] != '\0' ||
+	    w->owner_uid != OWNER_UNSAID || w->owner_gid != OWNER_UNSAID)
+		return (refuse(r, 400, "bad_request", "with \"neuron\" there "
+		    "is no profile, workspace or owner: it has its own"));
+	if ((peer = api_peer(to->api, handle, r)) == NULL ||
+	    (h = home_ready(home, peer->ident, r)) == NULL)
+		return (-1);
+	home_wanted(h, &its);
+	strlcpy(its.preset, w->preset, sizeof(its.preset));
+	strlcpy(its.rules, w->rules, sizeof(its.rules));
+	return (open_build(to, handle, &its, expires, home, "", r));
+}
+
+int
+agent_open(const struct reply_to *to, uint64_t handle,
+    const struct wanted *w, uint32_t expires, const char *name,
+    struct refusal *r)
+{
+	return (open_build(to, handle, w, expires, "", name, r));
 }
 
 static int
@@ -412,15 +446,13 @@ open_any(void *arg, struct imsg *m, int ruled)
 	w.rules[0] = '\0';
 	if (ruled)
 		get_field(m, w.rules, sizeof(w.rules), "rules", &bad);
-	if (imsg_end(m) == -1 ||
-	    (what != OPEN_SESSION && what != OPEN_NEURON))
+	if (imsg_end(m) == -1 || what != OPEN_SESSION)
 		return (-1);
 	if (bad != NULL)
 		refuse_long(&r, bad);
-	else if (what == OPEN_NEURON || neuron[0] != '\0')
-		refuse(&r, 501, "not_built",
-		    "persistent neurons are not built in this version");
-	else if (agent_open(&to, handle, &w, expires, "", &r) == 0)
+	else if ((neuron[0] != '\0' ?
+	    open_home(&to, handle, &w, expires, neuron, &r) :
+	    agent_open(&to, handle, &w, expires, "", &r)) == 0)
 		return (0);
 	reply_refusal(&to, &r);
 	return (0);
@@ -436,23 +468,6 @@ static int
 on_open_ruled(void *arg, struct imsg *m)
 {
 	return (open_any(arg, m, 1));
-}
-
-/* An ephemeral neuron goes with its session, and only so. */
-static void
-end_neuron(const struct peer *peer, const char *id, struct refusal *r)
-{
-	const struct neuron *n;
-
-	n = id_ok(ID_NEURON, id) ? neuron_find(id) : NULL;
-	if (n == NULL || n->ident != peer->ident)
-		refuse(r, 404, "not_found", "there is no neuron \"%s\" of "
-		    "yours", id);
-	else if (n->session != NULL)
-		refuse(r, 409, "conflict", "the neuron is session %s's: end "
-		    "that", n->session->row.id);
-	else
-		refuse(r, 409, "conflict", "the neuron goes with its call");
 }
 
 static int
@@ -476,16 +491,16 @@ on_end(void *arg, struct imsg *m)
 		return (0);
 	}
 	if (id[0] == ID_NEURON) {
-		end_neuron(peer, id, &r);
-	} else {
-		s = id_ok(ID_SESSION, id) ? session_find(id) : NULL;
-		if (s != NULL && s->ident == peer->ident) {
-			session_end(s, "ended", &to);
-			return (0);
-		}
-		refuse(&r, 404, "not_found", "there is no live session "
-		    "\"%s\" of yours", id);
+		home_end(&to, peer, id, 0);
+		return (0);
 	}
+	s = id_ok(ID_SESSION, id) ? session_find(id) : NULL;
+	if (s != NULL && s->ident == peer->ident) {
+		session_end(s, "ended", &to);
+		return (0);
+	}
+	refuse(&r, 404, "not_found", "there is no live session \"%s\" of "
+	    "yours", id);
 	reply_refusal(&to, &r);
 	return (0);
 }

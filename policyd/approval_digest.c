@@ -75,7 +75,7 @@ approval_digest(const struct approval_subject *s, int with_limits,
 	if (with_limits) {
 		put_number(&sha, s->timeout);
 		for (i = 0; i < LIMIT_COUNT; i++) {
-			if (limit_table[i].scope != SCOPE_HOST)
+			if (limit_of_neuron(i))
 				put_number(&sha, s->limits->v[i]);
 		}
 	}

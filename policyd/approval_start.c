@@ -108,7 +108,7 @@ limits_same(const struct limits *a, const struct limits *b)
 	size_t i;
 
 	for (i = 0; i < LIMIT_COUNT; i++) {
-		if (limit_table[i].scope != SCOPE_HOST && a->v[i] != b->v[i])
+		if (limit_of_neuron(i) && a->v[i] != b->v[i])
 			return (0);
 	}
 	return (1);

@@ -35,7 +35,7 @@ static uint64_t		 rotate_from;	/* bytes; after a failure */
 /* What is worth an anchor at once, by how its events begin. */
 static const char *const weighty[] = {
 	"approval.", "audit.", "config.", "key.", "secret.", "service.",
-	"session.killed",
+	"session.killed", "neuron.destroyed",
 };
 
 static int	audit_set_aside(int, int, const struct audit_found *,

@@ -135,7 +135,7 @@ call_slot(void *arg, int granted, const struct refusal *why)
 		call_refuse(c, &r);
 		return;
 	}
-	c->neuron = neuron_new(c->ident, c->build);
+	c->neuron = neuron_new(c->ident, c->build, NULL);
 	c->neuron->call = c;
 	call_slot_take(c);
 	call_begin(c);

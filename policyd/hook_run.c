@@ -370,7 +370,7 @@ run_start(void *arg, int granted, const struct refusal *why)
 	build = c->neuron->build;
 	if (!WITHOUT(hook_workspace))
 		build.workspace[0] = '\0';
-	run->neuron = neuron_new(c->ident, &build);
+	run->neuron = neuron_new(c->ident, &build, NULL);
 	run->neuron->no_egress = !WITHOUT(hook_network);
 	if (neuron_make(run->neuron, &r) == -1) {
 		run_failed(run, r.words);

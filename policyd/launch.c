@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "egress.h"
+#include "home.h"
 #include "hook.h"
 #include "launch.h"
 #include "neuron.h"
@@ -15,6 +16,7 @@ static int	on_neuron_gone(void *, struct imsg *);
 static int	on_started(void *, struct imsg *);
 static int	on_ended(void *, struct imsg *);
 static int	on_helper(void *, struct imsg *);
+static int	on_pool(void *, struct imsg *);
 static void	launch_dead(void *, const char *);
 
 static const struct channel_handler handlers[] = {
@@ -23,7 +25,11 @@ static const struct channel_handler handlers[] = {
 	{ MSG_STARTED,		on_started },
 	{ MSG_ENDED,		on_ended },
 	{ MSG_HELPER,		on_helper },
+	{ MSG_POOL,		on_pool },
 	{ MSG_LISTENER,		egress_on_listener },
+	{ MSG_HOME,		home_on_home },
+	{ MSG_HOMES_END,	home_on_end },
+	{ MSG_HOME_DROPPED,	home_on_dropped },
 };
 
 const struct channel_ops launch_ops = {
@@ -41,17 +47,21 @@ launch_plumb(int fd, struct event_base *base)
 	if ((launch = channel_new(fd, CH_LAUNCH, END_A, &launch_ops, NULL)) ==
 	    NULL || channel_attach(launch, base) == -1)
 		fatalx("the channel to neurond can not be made");
+	homes_launch_up();
 }
 
 void
 launch_lost(void)
 {
+	static const struct pool_row none;
 	struct channel *old = launch;
 
 	launch = NULL;
+	pool_set(&none);
 	channel_free(old);
 	call_launch_lost();
 	neuron_all_lost();
+	homes_launch_lost();
 }
 
 static void
@@ -98,7 +108,8 @@ launch_make(const struct neuron *n)
 	m = launch_new(MSG_NEURON_MAKE);
 	imsg_put_u32(m, n->build.generation);
 	imsg_put_u32(m, n->build.line |
-	    (n->no_egress ? MAKE_F_NO_EGRESS : 0));
+	    (n->no_egress ? MAKE_F_NO_EGRESS : 0) |
+	    home_make_flags(n->home));
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);
 	imsg_put_bytes(m, groups, 4 * (size_t)owner->ngroups);
@@ -125,6 +136,25 @@ launch_listeners(void)
 {
 	return (launch_up() ? channel_send(launch,
 	    launch_new(MSG_LISTENERS_AGAIN)) : -1);
+}
+
+int
+launch_homes(void)
+{
+	return (launch_up() ? channel_send(launch,
+	    launch_new(MSG_HOMES_ASK)) : -1);
+}
+
+int
+launch_home_drop(const char *neuron)
+{
+	struct imsg *m;
+
+	if (!launch_up())
+		return (-1);
+	m = launch_new(MSG_HOME_DROP);
+	imsg_put_str(m, neuron);
+	return (channel_send(launch, m));
 }
 
 /* The fd, which is the message's now. */
@@ -335,5 +365,21 @@ on_helper(void *arg, struct imsg *m)
 	if (imsg_end(m) == -1 || state > PROC_ST_FAILED)
 		return (-1);
 	processes_set(name, pid, restarts, state);
+	return (0);
+}
+
+static int
+on_pool(void *arg, struct imsg *m)
+{
+	struct pool_row row;
+
+	(void)arg;
+	row.wanted = imsg_get_u32(m);
+	row.ready = imsg_get_u32(m);
+	row.hits = imsg_get_u64(m);
+	row.misses = imsg_get_u64(m);
+	if (imsg_end(m) == -1)
+		return (-1);
+	pool_set(&row);
 	return (0);
 }

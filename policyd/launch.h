@@ -24,6 +24,9 @@ int	launch_make(const struct neuron *);
 int	launch_drop(const struct neuron *);
 /* Asks for the listeners of all neurons that have some. */
 int	launch_listeners(void);
+/* HOMES_ASK; HOME_DROP. */
+int	launch_homes(void);
+int	launch_home_drop(const char *neuron);
 /* Hands the call's run block, pipes and input over. */
 int	launch_call(struct call *);
 /* The same for what is no call: its block, pipes and input, taken over. */

@@ -22,6 +22,8 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/egress_grant.c policyd/egress_log.c \
 	policyd/egress_run.c policyd/egress_show.c \
 	policyd/dry.c policyd/dry.h \
+	policyd/home.c policyd/home.h policyd/home_ask.c \
+	policyd/home_list.c common/labels.c common/labels.h \
 	policyd/hook.c policyd/hook.h policyd/hook_run.c \
 	policyd/judge.c policyd/judge.h \
 	policyd/idempotent.c policyd/idempotent.h \
@@ -43,7 +45,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/steer.c policyd/steer.h \
 	policyd/store.c policyd/store.h policyd/store_migrate.c \
 	policyd/store_approval.c policyd/store_copy.c \
-	policyd/store_idempotent.c \
+	policyd/store_home.c policyd/store_idempotent.c \
 	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
@@ -51,7 +53,8 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h \
-	policyd/verdict.c policyd/verdict.h
+	policyd/verdict.c policyd/verdict.h \
+	policyd/workspace.c policyd/workspace.h
 policyd_libpolicyd_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(LIBMD_CFLAGS) \
 	$(CRYPTO_CFLAGS)
@@ -79,6 +82,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_decide \
 	tests/unit/check_policyd_egress \
 	tests/unit/check_policyd_egress_grants \
+	tests/unit/check_policyd_homes \
 	tests/unit/check_policyd_hostile \
 	tests/unit/check_policyd_idempotent \
 	tests/unit/check_policyd_keys \
@@ -137,6 +141,10 @@ tests_unit_check_policyd_idempotent_SOURCES = \
 	tests/unit/check_policyd_idempotent.c $(POLICYD_RIG)
 tests_unit_check_policyd_idempotent_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_idempotent_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_homes_SOURCES = \
+	tests/unit/check_policyd_homes.c $(POLICYD_RIG)
+tests_unit_check_policyd_homes_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_homes_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
@@ -237,3 +245,5 @@ endif
 EXTRA_DIST += tests/fuzz/corpus/policyd_agent tests/fuzz/corpus/policyd_egress \
 	tests/fuzz/corpus/policyd_judge \
 	tests/fuzz/corpus/policyd_launch tests/fuzz/corpus/policyd_operator
+
+dist_man_MANS += man/myelin-policyd.8

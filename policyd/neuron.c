@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "egress.h"
+#include "home.h"
 #include "hook.h"
 #include "launch.h"
 #include "neuron.h"
@@ -14,6 +15,7 @@
 #include "session.h"
 #include "sync.h"
 #include "without.h"
+#include "workspace.h"
 
 #define WAITS_MAX	1024	/* wishes that wait for a slot */
 
@@ -29,7 +31,6 @@ static struct neuron_tree	neurons = RB_INITIALIZER(&neurons);
 static struct neuron_list	ordered = TAILQ_HEAD_INITIALIZER(ordered);
 static TAILQ_HEAD(, neuron_wait) waits = TAILQ_HEAD_INITIALIZER(waits);
 static unsigned			count, nwaits;
-static uint64_t			serials;
 
 static int
 neuron_cmp(const struct neuron *a, const struct neuron *b)
@@ -145,18 +146,23 @@ again:
 }
 
 struct neuron *
-neuron_new(struct ident *ident, const struct build *build)
+neuron_new(struct ident *ident, const struct build *build,
+    struct home *home)
 {
 	struct neuron *n;
 
 	if ((n = calloc(1, sizeof(*n))) == NULL ||
 	    id_make(ID_NEURON, n->id) == -1)
 		fatal("neuron");
-	n->serial = ++serials;
+	if (home != NULL) {
+		strlcpy(n->id, home->row.id, sizeof(n->id));
+		n->home = home;
+		home_taken(home, n);
+	}
 	n->state = NEURON_NEW;
 	n->ident = ident;
 	n->build = *build;
-	n->created = wall_us();
+	n->created = home_stamp();
 	ident->refs++;
 	ident->neurons++;
 	count++;
@@ -189,7 +195,7 @@ neuron_count(void)
 int
 neuron_make(struct neuron *n, struct refusal *r)
 {
-	if (decide_again(&n->build, r) == -1)
+	if (decide_again(&n->build, r) == -1 || workspace_free(n, r) == -1)
 		return (-1);
 	n->limits = *conf_profile(n->build.profile);
 	if (launch_make(n) == -1)
@@ -217,13 +223,23 @@ neuron_drop(struct neuron *n)
 void
 neuron_is_up(struct neuron *n, uint64_t layers, uint32_t us)
 {
+	struct refusal r;
+
 	n->layers = layers;
 	n->made_us = us;
 	if (n->state != NEURON_MAKING)
 		return;
+	if (workspace_free(n, &r) == -1) {
+		(void)launch_drop(n);
+		neuron_is_gone(n, GONE_BUSY, r.words);
+		return;
+	}
 	n->state = NEURON_UP;
+	if (n->home != NULL)
+		home_up(n->home);
 	audit_append("neuron.made", json_pack("{s:s,s:s,s:s,s:o,s:i}",
-	    "neuron", n->id, "kind", "ephemeral",
+	    "neuron", n->id,
+	    "kind", n->home != NULL ? "persistent" : "ephemeral",
 	    "profile", n->build.profile,
 	    "workspace", json_text_or_null(n->build.workspace),
 	    "owner", (int)n->build.owner.uid));
@@ -242,9 +258,10 @@ gone_name(unsigned cause)
 		[GONE_FAILED] = "failed",
 		[GONE_REFUSED] = "refused",
 		[GONE_LOST] = "lost",
+		[GONE_BUSY] = "busy",
 	};
 
-	return (cause >= GONE_DROPPED && cause <= GONE_LOST ? names[cause] :
+	return (cause >= GONE_DROPPED && cause <= GONE_BUSY ? names[cause] :
 	    "lost");
 }
 
@@ -273,6 +290,8 @@ neuron_free(struct neuron *n)
 
 	egress_neuron_gone(n);
 	call_forget_neuron(n);
+	if (n->home != NULL)
+		home_down(n->home);
 	RB_REMOVE(neuron_tree, &neurons, n);
 	TAILQ_REMOVE(&ordered, n, order);
 	count--;

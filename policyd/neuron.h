@@ -15,6 +15,7 @@
 
 struct call;
 struct egress;
+struct home;
 struct event;
 struct session;
 
@@ -28,13 +29,13 @@ enum neuron_state {
 struct neuron {
 	RB_ENTRY(neuron) entry;
 	TAILQ_ENTRY(neuron) order;
-	uint64_t	 serial;
 	char		 id[ID_SIZE];
 	enum neuron_state state;
 	struct ident	*ident;
 	struct build	 build;
 	int		 no_egress;	/* a hook's */
 	struct limits	 limits;	/* of its profile, as it was made */
+	struct home	*home;		/* a persistent one's; NULL: none */
 	struct session	*session;	/* either of them, or none any more */
 	struct call	*call;
 	struct egress	*egress;	/* its listeners; NULL: none */
@@ -42,7 +43,7 @@ struct neuron {
 	uint64_t	 layers;	/* what NEURON_UP said */
 	uint64_t	 device, inode;	/* of the workspace; both 0: none */
 	uint32_t	 made_us;
-	uint64_t	 created;
+	uint64_t	 created;	/* no two are the same */
 };
 TAILQ_HEAD(neuron_list, neuron);
 
@@ -65,8 +66,12 @@ void	neuron_ask(struct neuron_wait *, struct ident *,
 /* Waits no more; fn is not told. */
 void	neuron_unask(struct neuron_wait *);
 
-/* A neuron in the slot that was just granted to this identity. */
-struct neuron *neuron_new(struct ident *, const struct build *);
+/*
+ * A neuron in the slot that was just granted to this identity; of a home
+ * (NULL: none) that has no other.
+ */
+struct neuron *neuron_new(struct ident *, const struct build *,
+	    struct home *);
 struct neuron *neuron_find(const char *id);
 const struct neuron_list *neuron_all(void);
 unsigned neuron_count(void);
@@ -78,6 +83,11 @@ int	neuron_make(struct neuron *, struct refusal *);
  * so (session_neuron_freed() is told then), 0 if it is gone now.
  */
 int	neuron_drop(struct neuron *);
+/*
+ * A cause of our own beside GONE_*: another neuron has the workspace, which
+ * only showed when this one had it as well.
+ */
+#define GONE_BUSY	(GONE_LOST + 1)
 /* What neurond said. */
 void	neuron_is_up(struct neuron *, uint64_t layers, uint32_t us);
 void	neuron_is_gone(struct neuron *, unsigned cause, const char *why);

@@ -5,6 +5,7 @@
 #include "audit.h"
 #include "backup.h"
 #include "drain.h"
+#include "home.h"
 #include "ids.h"
 #include "keys.h"
 #include "proc.h"
@@ -30,6 +31,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_SECRET_SET,	on_secret_set },
 	{ MSG_DECIDE,		approval_on_decide },
 	{ MSG_KEY_SET,		on_key_set },
+	{ MSG_NEURONS_FOR,	home_on_find },
 };
 
 const struct channel_ops operator_ops = {
@@ -61,7 +63,7 @@ manager(const struct reply_to *to, uint64_t handle)
 	return (NULL);
 }
 
-/* The kill switch, for anybody's session. */
+/* The kill switch, for anybody's session; and anybody's neuron goes. */
 static int
 on_end(void *arg, struct imsg *m)
 {
@@ -80,6 +82,10 @@ on_end(void *arg, struct imsg *m)
 		return (-1);
 	if ((peer = manager(&to, handle)) == NULL)
 		return (0);
+	if (bad == 0 && id[0] == ID_NEURON) {
+		home_end(&to, peer, id, 1);
+		return (0);
+	}
 	s = bad == 0 && id_ok(ID_SESSION, id) ? session_find(id) : NULL;
 	if (s == NULL) {
 		refuse(&r, 404, "not_found", "there is no live session "

@@ -21,6 +21,7 @@
 #include "call.h"
 #include "drain.h"
 #include "egress.h"
+#include "home.h"
 #include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
@@ -76,6 +77,7 @@ do_chores(int fd, short what, void *arg)
 	audit_news_chores();
 	keys_chores();
 	egress_chores();
+	homes_chores();
 	/* a piece at a time, then again soon, so that calls come between */
 	if (store_trim(wall_us() - rows_kept()))
 		tv = us_timeval(20000);
@@ -147,6 +149,7 @@ mend(const struct left *left)
 		    "session", session->id, "reason", "interrupted"));
 		if (store_session_end(session) == -1)
 			return (-1);
+		home_was_used(session->neuron);
 	}
 	if (left->ncalls + left->nsessions > 0)
 		log_info("%zu calls and %zu sessions were interrupted",
@@ -233,8 +236,9 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", with_config(json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance))));
-	if (recover(live_from) == -1 || approvals_recover() == -1 ||
-	    transcript_open(dirfd) == -1 || backup_start(dirfd) == -1 ||
+	if (homes_start() == -1 || recover(live_from) == -1 ||
+	    approvals_recover() == -1 || transcript_open(dirfd) == -1 ||
+	    backup_start(dirfd) == -1 ||
 	    secrets_start() == -1 || keys_start() == -1)
 		return (-1);
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
@@ -321,6 +325,7 @@ policyd_stop(void)
 	transcript_close();
 	secrets_end();
 	keys_end();
+	homes_end();
 	store_close();
 	audit_close();
 	base = NULL;

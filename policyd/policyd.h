@@ -48,6 +48,17 @@ struct process_row {
 void	processes_set(const char *name, pid_t, uint32_t restarts,
 	    unsigned state);
 const struct process_row *processes_row(size_t n);
+/* neurond's neurons that are ready before they are asked for. */
+struct pool_row {
+	uint32_t	 wanted;
+	uint32_t	 ready;
+	uint64_t	 hits;		/* requests met by one */
+	uint64_t	 misses;	/* that would have been */
+};
+
+/* As neurond says, or all zero while there is none. */
+void	pool_set(const struct pool_row *);
+
 /* supervisord's pid, where no row said it. */
 void	processes_supervisor(pid_t);
 

@@ -244,9 +244,8 @@ query_identify(struct query *q, uint64_t handle, unsigned need,
 	return (operator_may(q->peer, need, &q->rights, r));
 }
 
-static json_t *
-query_answer(struct query *q, unsigned what, uint64_t handle,
-    struct refusal *r)
+json_t *
+query_ask(struct query *q, unsigned what, uint64_t handle, struct refusal *r)
 {
 	const struct question *question;
 
@@ -312,7 +311,7 @@ query_on_query(void *arg, struct imsg *m)
 		refuse(&r, 404, "not_found", "there is nothing of that id");
 		json = NULL;
 	} else
-		json = query_answer(&q, what, handle, &r);
+		json = query_ask(&q, what, handle, &r);
 	if (answered)
 		json = NULL;
 	else if (json == NULL && q.lines != NULL && enc_size(q.lines) > 0)

@@ -24,6 +24,7 @@ struct query {
 	uint32_t	 most;		/* 1 to LIST_MAX */
 	char		 id[ID_SIZE];	/* "" for none */
 	struct enc	*lines;		/* an answer with transcripts: see below */
+	const char	*name, *label;	/* of neurons; NULL: all kinds */
 	struct reply_to	 to;
 	int		*answered;	/* set where it was sent already */
 };
@@ -31,7 +32,7 @@ struct query {
 /* Both planes' handler (arg is the struct api). */
 int	query_on_query(void *, struct imsg *);
 
-/* Each makes its JSON, or NULL and a refusal (query_list.c, _status.c). */
+/* Each makes its JSON, or NULL and a refusal (query_list.c, home_list.c, _status.c). */
 json_t	*query_neurons(const struct query *, struct refusal *);
 json_t	*query_neuron(const struct query *, struct refusal *);
 json_t	*query_sessions(const struct query *, struct refusal *);
@@ -51,6 +52,10 @@ json_t	*query_transcript(const struct query *, struct refusal *);
 
 /* The tools that the line's own preset and another ("": none) leave. */
 json_t	*query_tools_for(const char *own, const char *preset,
+	    struct refusal *);
+
+/* Looks at who asks, and what; the JSON, or NULL and a refusal. */
+json_t	*query_ask(struct query *, unsigned what, uint64_t handle,
 	    struct refusal *);
 
 /* 0 if an operator has these rights, which are looked up; or -1. */

@@ -1,12 +1,10 @@
-/* QUERY: neurons, sessions, calls. */
+/* QUERY: sessions, calls. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
-#include "egress.h"
 #include "ids.h"
-#include "keys.h"
 #include "query.h"
 #include "session.h"
 #include "transcript.h"
@@ -52,59 +50,6 @@ unreadable(struct refusal *r, json_t *list)
 	json_decref(list);
 	refuse_later(r, 503, "unavailable", 5, "the store can not be read");
 	return (NULL);
-}
-
-/* ---- neurons ---- */
-
-static json_t *
-neuron_json(const struct neuron *n)
-{
-	static const char *const states[] = {
-		[NEURON_NEW] = "new",
-		[NEURON_MAKING] = "making",
-		[NEURON_UP] = "up",
-		[NEURON_GOING] = "going",
-	};
-
-	return (json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:i,s:o,s:o}",
-	    "neuron", n->id, "kind", "ephemeral",
-	    "principal", principal_json((uint32_t)n->ident->uid),
-	    "session", json_text_or_null(n->session != NULL ?
-	    n->session->row.id : NULL),
-	    "profile", json_text(n->build.profile),
-	    "workspace", json_text_or_null(n->build.workspace),
-	    "state", states[n->state], "calls", (int)n->calls,
-	    "created", json_when(n->created), "egress", egress_json(n)));
-}
-
-json_t *
-query_neurons(const struct query *q, struct refusal *r)
-{
-	struct page page = { .q = q, .list = json_array() };
-	const struct neuron *n;
-
-	(void)r;
-	TAILQ_FOREACH(n, neuron_all(), order) {
-		if (n->serial >= before(q) ||
-		    !query_sees(q, (uint32_t)n->ident->uid))
-			continue;
-		json_array_append_new(page.list, neuron_json(n));
-		page.last = n->serial;
-		if (json_array_size(page.list) >= q->most)
-			break;
-	}
-	return (page_json(&page, "neurons"));
-}
-
-json_t *
-query_neuron(const struct query *q, struct refusal *r)
-{
-	const struct neuron *n;
-
-	n = id_ok(ID_NEURON, q->id) ? neuron_find(q->id) : NULL;
-	if (n == NULL || !query_sees(q, (uint32_t)n->ident->uid))
-		return (missing(r, "neuron", q->id));
-	return (neuron_json(n));
 }
 
 /* ---- sessions ---- */

@@ -12,6 +12,7 @@
 #include "conf.h"
 #include "drain.h"
 #include "egress.h"
+#include "home.h"
 #include "policyd.h"
 #include "query.h"
 #include "secrets.h"
@@ -22,6 +23,8 @@
 static struct process_row	rows[PROCESSES_MAX];
 static size_t			nrows;
 static pid_t			supervisor;
+
+static struct pool_row		pool;
 
 /* How the last reload went, as supervisord says. */
 static struct {
@@ -106,6 +109,20 @@ reload_set(uint32_t generation, unsigned result, int news, const char *why)
 	sync_soon();
 }
 
+void
+pool_set(const struct pool_row *row)
+{
+	pool = *row;
+}
+
+static json_t *
+pool_json(void)
+{
+	return (json_pack("{s:i,s:i,s:I,s:I}", "wanted", (int)pool.wanted,
+	    "ready", (int)pool.ready, "hits", (json_int_t)pool.hits,
+	    "misses", (json_int_t)pool.misses));
+}
+
 static json_t *
 reload_json(void)
 {
@@ -127,7 +144,8 @@ query_status(const struct query *q, struct refusal *r)
 	(void)r;
 	audit_head(&head);
 	return (json_pack("{s:s,s:o,s:I,s:{s:s,s:i},s:o,s:{s:i,s:I},s:{s:i},"
-	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:s}",
+	    "s:{s:i,s:I,s:I},s:{s:I,s:s,s:b},s:b,s:b,s:b,s:o,s:o,s:o,s:o,"
+	    "s:o,s:o,s:s}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance),
 	    "uptime_s", (json_int_t)(policyd_uptime() / 1000000),
@@ -145,8 +163,8 @@ query_status(const struct query *q, struct refusal *r)
 	    "self_approval", conf_limit(LIMIT_SELF_APPROVAL) != 0,
 	    "draining", drain_on(), "reload", reload_json(),
 	    "secrets", secrets_status(), "egress", egress_status(),
-	    "approvals", approvals_status(),
-	    "log", log_verbose() ? "verbose" : "brief"));
+	    "approvals", approvals_status(), "homes", homes_status(),
+	    "pool", pool_json(), "log", log_verbose() ? "verbose" : "brief"));
 }
 
 json_t *

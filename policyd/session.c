@@ -6,6 +6,7 @@
 #include <event2/event.h>
 
 #include "call.h"
+#include "home.h"
 #include "keys.h"
 #include "launch.h"
 #include "policyd.h"
@@ -122,7 +123,7 @@ session_built(struct session *s, const struct build *build)
 void
 session_open(const struct reply_to *to, struct peer *peer,
     const struct build *build, uint64_t hourly, uint64_t calls_limit,
-    uint32_t expires, const char *name, const char *rules)
+    uint32_t expires, const char *home, const char *name, const char *rules)
 {
 	struct refusal r;
 	struct session *s;
@@ -146,6 +147,7 @@ session_open(const struct reply_to *to, struct peer *peer,
 	s->ident = peer->ident;
 	s->ident->refs++;
 	s->opening = *to;
+	strlcpy(s->home, home, sizeof(s->home));
 	strlcpy(s->name, name, sizeof(s->name));
 	s->row.principal = (uint32_t)peer->ident->uid;
 	session_built(s, build);
@@ -168,6 +170,21 @@ session_refused(struct session *s, const struct refusal *r)
 	session_free(s);
 }
 
+/*
+ * A persistent one is looked for now: while a slot was waited for it may have
+ * got another session, or have been destroyed.
+ */
+static struct neuron *
+session_neuron(struct session *s, struct refusal *r)
+{
+	struct home *home = NULL;
+
+	if (s->home[0] != '\0' &&
+	    (home = home_ready(s->home, s->ident, r)) == NULL)
+		return (NULL);
+	return (neuron_new(s->ident, &s->build, home));
+}
+
 static void
 session_slot(void *arg, int granted, const struct refusal *why)
 {
@@ -179,7 +196,10 @@ session_slot(void *arg, int granted, const struct refusal *why)
 		return;
 	}
 	if (launch_up()) {
-		s->neuron = neuron_new(s->ident, &s->build);
+		if ((s->neuron = session_neuron(s, &r)) == NULL) {
+			session_refused(s, &r);
+			return;
+		}
 		s->neuron->session = s;
 		strlcpy(s->row.neuron, s->neuron->id, sizeof(s->row.neuron));
 		if (neuron_make(s->neuron, &r) == 0) {
@@ -334,6 +354,19 @@ session_end(struct session *s, const char *reason, const struct reply_to *to)
 }
 
 void
+session_destroyed(struct session *s)
+{
+	struct refusal r;
+
+	if (s->state != SESSION_OPENING) {
+		session_end(s, "neuron_destroyed", NULL);
+		return;
+	}
+	refuse(&r, 409, "conflict", "neuron %s was destroyed", s->row.neuron);
+	session_refused(s, &r);
+}
+
+void
 session_end_of(uint32_t principal, const char *reason)
 {
 	struct session *s, *next;
@@ -365,7 +398,9 @@ session_neuron_gone(struct session *s, unsigned cause, const char *why)
 	}
 	if (s->state == SESSION_ENDING)
 		return;	/* session_neuron_freed() is next */
-	if (cause == GONE_REFUSED)
+	if (cause == GONE_BUSY)
+		refuse_later(&r, 409, "conflict", 5, "%s", why);
+	else if (cause == GONE_REFUSED)
 		refuse(&r, 403, "forbidden", "%s", why);
 	else
 		refuse_later(&r, 503, "unavailable", 1,

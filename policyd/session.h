@@ -30,6 +30,7 @@ struct session {
 	struct ident	*ident;
 	struct build	 build;
 	struct neuron	*neuron;	/* NULL: not yet, or dropped */
+	char		 home[ID_SIZE];	/* of the one asked for, or "" */
 	struct neuron_wait wait;
 	struct event	*clock;		/* expiry; later: the end's deadline */
 	struct reply_to	 opening;
@@ -40,12 +41,13 @@ struct session {
 };
 
 /*
- * Starts one; answers when its neuron stands, or why it does not.  name and
- * rules: "" for none.
+ * Starts one; answers when its neuron stands, or why it does not.  home (the
+ * id of a persistent neuron), name and rules: "" for none.
  */
 void	session_open(const struct reply_to *, struct peer *,
 	    const struct build *, uint64_t hourly, uint64_t calls_limit,
-	    uint32_t expires, const char *name, const char *rules);
+	    uint32_t expires, const char *home, const char *name,
+	    const char *rules);
 /* That identity's session of a name, in whatever state; or NULL. */
 struct session *session_named(const struct ident *, const char *name);
 /* A live or ending one, or NULL. */
@@ -58,6 +60,8 @@ unsigned session_count(void);
 void	session_end(struct session *, const char *reason,
 	    const struct reply_to *to);
 
+/* Its neuron is being destroyed: it ends, or is never opened. */
+void	session_destroyed(struct session *);
 /* All of a principal's, also those that are being opened. */
 void	session_end_of(uint32_t principal, const char *reason);
 

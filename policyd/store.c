@@ -112,6 +112,10 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_KEY_DELETE] = "DELETE FROM keys WHERE id = ?1",
 	[STMT_KEY_NAMES] = "SELECT number, name FROM key_names ORDER BY number",
 	[STMT_KEY_NAME_ADD] = "INSERT INTO key_names VALUES (?1,?2)",
+	[STMT_HOMES] = "SELECT * FROM homes ORDER BY created",
+	[STMT_HOME_SET] = "INSERT OR REPLACE INTO homes VALUES "
+	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+	[STMT_HOME_DELETE] = "DELETE FROM homes WHERE id = ?1",
 };
 
 int

@@ -11,6 +11,7 @@
 
 #include "audit.h"
 #include "ids.h"
+#include "labels.h"
 #include "limits.h"
 #include "protocol.h"
 #include "seal.h"
@@ -69,6 +70,23 @@ struct secret_row {
 	uint8_t		 nonce[SEAL_NONCE];
 	const uint8_t	*sealed;	/* valid until the next step alone */
 	size_t		 sealed_size;
+};
+
+/* A persistent neuron. */
+struct home_row {
+	char		 id[ID_SIZE];
+	uint32_t	 principal;
+	char		 name[NAME_BYTES_MAX];	/* "" for none */
+	char		 profile[NAME_BYTES_MAX];
+	char		 workspace[PATH_BYTES_MAX];	/* "" for none */
+	uint32_t	 owner_uid;	/* as asked for, or OWNER_UNSAID */
+	uint32_t	 owner_gid;
+	char		 labels[LABELS_SIZE];
+	uint64_t	 created;	/* us of the day; no two are the same */
+	uint64_t	 used;		/* last; or created */
+	uint64_t	 made;		/* its home, 0: not yet */
+	uint64_t	 idle;		/* us, after which it goes */
+	char		 reason[24];	/* why it is being destroyed, or "" */
 };
 
 #define KEY_HASH	32	/* bytes of a SHA-256 */
@@ -287,5 +305,12 @@ int	store_key_delete(const char *id);
 int	store_key_names(int (*)(void *, uint32_t number, const char *name),
 	    void *);
 int	store_key_name_add(uint32_t number, const char *name);
+
+/* ---- persistent neurons (store_home.c) ---- */
+
+/* All, oldest first; writing one; deleting one.  0, or -1. */
+int	store_homes(int (*)(void *, const struct home_row *), void *);
+int	store_home_set(const struct home_row *);
+int	store_home_delete(const char *id);
 
 #endif

@@ -114,6 +114,21 @@ const char *const store_steps[] = {
 	"	used INTEGER NOT NULL,"
 	"	revoked INTEGER NOT NULL);",
 	"ALTER TABLE sessions ADD COLUMN rules TEXT NOT NULL DEFAULT '';",
+	/* persistent neurons; "reason" is why one is being destroyed */
+	"CREATE TABLE homes ("
+	"	id TEXT PRIMARY KEY,"
+	"	principal INTEGER NOT NULL,"
+	"	name TEXT NOT NULL,"
+	"	profile TEXT NOT NULL,"
+	"	workspace TEXT NOT NULL,"
+	"	owner_uid INTEGER NOT NULL,"
+	"	owner_gid INTEGER NOT NULL,"
+	"	labels TEXT NOT NULL,"
+	"	created INTEGER NOT NULL,"
+	"	used INTEGER NOT NULL,"
+	"	made INTEGER NOT NULL,"
+	"	idle INTEGER NOT NULL,"
+	"	reason TEXT NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

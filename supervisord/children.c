@@ -26,7 +26,7 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	    { 1024, 0, 0, 16 }, 2000, false, "egress" },
 	[CHILD_NEUROND] = { "neurond", "neurond", "neurond", NULL, 0,
 	    ROOT_NONE, SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |
-	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 512, 8, 0, 64 }, 5000,
+	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 1024, 8, 0, 64 }, 5000,
 	    true, NULL },
 };
 

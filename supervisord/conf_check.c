@@ -147,6 +147,7 @@ static void
 finish_profiles(struct parser *ps)
 {
 	struct slice *s = ps->conf->slice;
+	struct limits unsaid;
 	struct cf_profile *p;
 	size_t i, l, n = s->nprofiles;
 
@@ -161,9 +162,10 @@ finish_profiles(struct parser *ps)
 	}
 	for (i = 0; i < s->nprofiles; i++) {
 		p = &s->profiles[i];
+		slice_unsaid(s, p->name, &unsaid);
 		for (l = 0; l < LIMIT_COUNT; l++) {
 			if (!ps->given[i].limit[l])
-				p->limits.v[l] = s->limits.v[l];
+				p->limits.v[l] = unsaid.v[l];
 		}
 		check_pair(ps, p, LIMIT_TIMEOUT, LIMIT_TIMEOUT_MAX);
 		check_pair(ps, p, LIMIT_OUTPUT_KEPT, LIMIT_OUTPUT_KEPT_ALL);

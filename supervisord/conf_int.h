@@ -28,6 +28,7 @@ struct given {
 	bool		 limit[LIMIT_COUNT];
 	bool		 mode;
 	bool		 transparent;
+	bool		 variant;
 };
 
 struct parser {
@@ -114,6 +115,10 @@ void	set_listen_tcp_end(struct parser *);
 
 void	set_profile(struct parser *, struct pos, const char *name);
 void	set_profile_mode(struct parser *, struct pos, const char *);
+void	set_profile_variant(struct parser *, struct pos, const char *);
+/* read-only, and who else may have it: shared or exclusive */
+void	set_profile_workspace(struct parser *, struct pos,
+	    const struct strings *);
 void	set_profile_limit(struct parser *, struct pos, int limit,
 	    const char *);
 

@@ -1,5 +1,6 @@
 /* The configuration's text: files, macros, words. */
 #include <ctype.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ struct macro {
 struct keyword {
 	const char	*word;
 	int		 token;
+	bool		 first;		/* of an entry, else a plain word */
 };
 
 static int	refused(struct parser *, struct pos, const char *, ...)
@@ -42,55 +44,56 @@ static int	refused(struct parser *, struct pos, const char *, ...)
 
 /* In order, for bsearch(3); a test checks it. */
 static const struct keyword keywords[] = {
-	{ "allow",		ALLOW },
-	{ "any",		ANY },
-	{ "api",		API },
-	{ "ask",		ASK },
-	{ "authentication",	AUTHENTICATION },
-	{ "cap",		CAP },
-	{ "cgroup",		CGROUP },
-	{ "cleartext",		CLEARTEXT },
-	{ "command",		COMMAND },
-	{ "deny",		DENY },
-	{ "effect",		EFFECT },
-	{ "egress",		EGRESS },
-	{ "elevated",		ELEVATED },
-	{ "environment",	ENVIRONMENT },
-	{ "group",		GROUP },
-	{ "hook",		HOOK },
-	{ "host",		HOST },
-	{ "include",		INCLUDE },
-	{ "instance",		INSTANCE },
-	{ "key",		KEY },
-	{ "listen",		LISTEN },
-	{ "log",		LOG },
-	{ "mark",		MARK },
-	{ "match",		MATCH },
-	{ "may",		MAY },
-	{ "method",		METHOD },
-	{ "mode",		MODE },
-	{ "not",		NOT },
-	{ "opaque",		OPAQUE },
-	{ "operator",		OPERATOR },
-	{ "owner",		OWNER },
-	{ "parent",		PARENT },
-	{ "path",		PATH },
-	{ "port",		PORT },
-	{ "preset",		PRESET },
-	{ "principal",		PRINCIPAL },
-	{ "private",		PRIVATE },
-	{ "profile",		PROFILE },
-	{ "require",		REQUIRE },
-	{ "required",		REQUIRED },
-	{ "state",		STATE },
-	{ "tcp",		TCP },
-	{ "token",		TOKEN },
-	{ "tool",		TOOL },
-	{ "tool-input",		TOOL_INPUT },
-	{ "transparent",	TRANSPARENT },
-	{ "uids",		UIDS },
-	{ "user",		USER },
-	{ "workspace",		WORKSPACE },
+	{ "allow",		ALLOW,		false },
+	{ "any",		ANY,		false },
+	{ "api",		API,		false },
+	{ "ask",		ASK,		false },
+	{ "authentication",	AUTHENTICATION,	false },
+	{ "cap",		CAP,		false },
+	{ "cgroup",		CGROUP,		false },
+	{ "cleartext",		CLEARTEXT,	false },
+	{ "command",		COMMAND,	false },
+	{ "deny",		DENY,		false },
+	{ "effect",		EFFECT,		false },
+	{ "egress",		EGRESS,		false },
+	{ "elevated",		ELEVATED,	false },
+	{ "environment",	ENVIRONMENT,	false },
+	{ "group",		GROUP,		false },
+	{ "hook",		HOOK,		false },
+	{ "host",		HOST,		false },
+	{ "include",		INCLUDE,	false },
+	{ "instance",		INSTANCE,	false },
+	{ "key",		KEY,		false },
+	{ "listen",		LISTEN,		false },
+	{ "log",		LOG,		false },
+	{ "mark",		MARK,		false },
+	{ "match",		MATCH,		false },
+	{ "may",		MAY,		false },
+	{ "method",		METHOD,		false },
+	{ "mode",		MODE,		false },
+	{ "not",		NOT,		false },
+	{ "opaque",		OPAQUE,		false },
+	{ "operator",		OPERATOR,	false },
+	{ "owner",		OWNER,		false },
+	{ "parent",		PARENT,		false },
+	{ "path",		PATH,		false },
+	{ "port",		PORT,		false },
+	{ "preset",		PRESET,		false },
+	{ "principal",		PRINCIPAL,	false },
+	{ "private",		PRIVATE,	false },
+	{ "profile",		PROFILE,	false },
+	{ "require",		REQUIRE,	false },
+	{ "required",		REQUIRED,	false },
+	{ "state",		STATE,		false },
+	{ "tcp",		TCP,		false },
+	{ "token",		TOKEN,		false },
+	{ "tool",		TOOL,		false },
+	{ "tool-input",		TOOL_INPUT,	false },
+	{ "transparent",	TRANSPARENT,	false },
+	{ "uids",		UIDS,		false },
+	{ "user",		USER,		false },
+	{ "variant",		VARIANT,	true },
+	{ "workspace",		WORKSPACE,	false },
 };
 
 #define NKEYWORDS	(sizeof(keywords) / sizeof(keywords[0]))
@@ -231,6 +234,14 @@ include_path(struct pos pos, const char *pattern, char *path, size_t size)
 	return (n >= 0 && (size_t)n < size);
 }
 
+/* A directory that is not there holds nothing; one that can't be read might. */
+static int
+list_failed(const char *path, int error)
+{
+	(void)path;
+	return (error != ENOENT && error != ENOTDIR);
+}
+
 void
 lex_include(struct parser *ps, struct pos pos, const char *pattern)
 {
@@ -257,7 +268,7 @@ lex_include(struct parser *ps, struct pos pos, const char *pattern)
 		(void)lex_push_file(ps, pos, path);
 		return;
 	}
-	switch (glob(path, GLOB_ERR, NULL, &g)) {
+	switch (glob(path, 0, list_failed, &g)) {
 	case 0:
 		break;
 	case GLOB_NOMATCH:
@@ -478,7 +489,7 @@ lex_word(struct parser *ps, struct pos pos, bool start, CONF_YYSTYPE *value)
 	}
 	k = bsearch(text, keywords, NKEYWORDS, sizeof(keywords[0]),
 	    keyword_cmp);
-	if (k != NULL) {
+	if (k != NULL && (start || !k->first)) {
 		free(text);
 		return (k->token);
 	}

@@ -174,11 +174,25 @@ print_egress(FILE *f, const struct cf_egress *e)
 	(void)fputs("\t}\n", f);
 }
 
+/* What differs from what stands there if nothing is said. */
+static void
+print_building(FILE *f, const struct cf_profile *p)
+{
+	if (p->variant == VARIANT_STRICT)
+		(void)fputs("\tvariant strict\n", f);
+	if (p->read_only)
+		(void)fputs("\tworkspace read-only\n", f);
+	if (p->sharing != SHARING_PRINCIPAL)
+		(void)fprintf(f, "\tworkspace %s\n", p->sharing ==
+		    SHARING_ANY ? "shared" : "exclusive");
+}
+
 /* "default" is there without being said, and then as the limits say. */
 static void
 print_profiles(FILE *f, const struct slice *s)
 {
 	const struct cf_profile *p;
+	struct limits unsaid;
 	size_t i;
 
 	for (i = 0; i < s->nprofiles; i++) {
@@ -187,7 +201,9 @@ print_profiles(FILE *f, const struct slice *s)
 			continue;
 		print_word(f, "profile", p->name);
 		(void)fputs(" {\n\tmode native\n", f);
-		print_limits(f, "\t", &p->limits, &s->limits);
+		print_building(f, p);
+		slice_unsaid(s, p->name, &unsaid);
+		print_limits(f, "\t", &p->limits, &unsaid);
 		if (p->egress.on)
 			print_egress(f, &p->egress);
 		(void)fputs("}\n", f);

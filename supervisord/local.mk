@@ -5,7 +5,8 @@ sbin_PROGRAMS += supervisord/myelind
 # nobody's to run by hand.
 AM_INSTALLCHECK_STD_OPTIONS_EXEMPT = supervisord/myelind $(myelinlib_PROGRAMS)
 noinst_LIBRARIES += supervisord/libconf.a supervisord/libsupervisord.a
-dist_man_MANS += man/myelind.8 man/myelin.conf.5 man/myelin-tool.5
+dist_man_MANS += man/myelind.8 man/myelin.conf.5 man/myelin-tool.5 \
+	man/myelin-security.7
 
 AM_YFLAGS = -d -Wno-yacc
 BUILT_SOURCES += supervisord/parse.h
@@ -17,6 +18,7 @@ supervisord_libconf_a_SOURCES = \
 	supervisord/conf.c supervisord/conf.h supervisord/conf_int.h \
 	supervisord/conf_check.c \
 	supervisord/conf_egress.c \
+	supervisord/conf_build.c \
 	supervisord/conf_hook.c \
 	supervisord/conf_lex.c \
 	supervisord/conf_listen.c \

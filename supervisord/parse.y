@@ -64,6 +64,7 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
 %token USER "user" WORKSPACE "workspace"
 %token AUTHENTICATION "authentication" CLEARTEXT "cleartext" HOST "host"
+%token VARIANT "variant"
 %token KEY "key" METHOD "method" OPAQUE "opaque" PORT "port"
 %token REQUIRE "require" REQUIRED "required" TCP "tcp" TOKEN "token"
 %token TRANSPARENT "transparent"
@@ -236,6 +237,14 @@ profile_line	: %empty
 		| LIMIT STRING {
 			set_profile_limit(ps, @1, $1, $2);
 			free($2);
+		}
+		| VARIANT STRING {
+			set_profile_variant(ps, @1, $2);
+			free($2);
+		}
+		| WORKSPACE list {
+			set_profile_workspace(ps, @1, &$2);
+			strings_free(&$2);
 		}
 		| egress_head '{' egress_lines '}'
 		| error

@@ -1,8 +1,10 @@
 /* What the host must have before anything is made. */
 #include <stdio.h>
 
+#include "apparmor.h"
 #include "preflight.h"
 #include "probe.h"
+#include "without.h"
 
 /*
  * Pages of pipes that one call, running or waiting for an approval, holds in
@@ -21,6 +23,11 @@ preflight(const struct slice *s, char why[WHY_MAX])
 	unsigned long long soft = 0;
 	FILE *f;
 
+	if (s->limits.v[LIMIT_APPARMOR] != 0 && !WITHOUT(apparmor_required) &&
+	    (!apparmor_on() || apparmor_test() == -1))
+		return (why_say(why, "apparmor-required: the layer %s is "
+		    "missing: %s", layer_table[LAYER_APPARMOR].name,
+		    layer_table[LAYER_APPARMOR].remedy));
 	if ((f = fopen(PIPE_PAGES_FILE, "re")) == NULL)
 		return (0);
 	if (fscanf(f, "%llu", &soft) != 1)

@@ -5,7 +5,10 @@
 #include "slice.h"
 #include "why.h"
 
-/* 0, or -1 and which limit of the host does not fit which of ours. */
+/*
+ * 0, or -1 and which limit of the host does not fit which of ours, or that
+ * AppArmor's profile is required and not there.
+ */
 int	preflight(const struct slice *, char why[WHY_MAX]);
 
 /*

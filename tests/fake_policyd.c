@@ -219,6 +219,65 @@ on_auth(void *arg, struct imsg *m)
 	return (fake_on_auth(api, m));
 }
 
+/* Says what it was asked, for the test to look at. */
+static int
+on_home_make(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m), idle;
+	char profile[64], workspace[PATH_BYTES_MAX], name[64], *text;
+	char labels[8192];
+	json_t *json;
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	(void)imsg_get_u32(m);
+	(void)imsg_get_u32(m);
+	idle = imsg_get_u32(m);
+	imsg_get_str(m, profile, sizeof(profile));
+	imsg_get_str(m, workspace, sizeof(workspace));
+	imsg_get_str(m, name, sizeof(name));
+	imsg_get_str(m, labels, sizeof(labels));
+	if (imsg_end(m) == -1)
+		return (-1);
+	if (strcmp(name, "taken") == 0) {
+		reply(request, 409, 0, "{\"error\":{\"code\":\"conflict\","
+		    "\"message\":\"taken\"}}");
+		return (0);
+	}
+	json = json_pack("{s:s,s:s,s:i}", "name", name, "labels", labels,
+	    "idle_expiry", (int)idle);
+	text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	reply(request, 201, 0, text);
+	free(text);
+	return (0);
+}
+
+static int
+on_neurons_for(void *arg, struct imsg *m)
+{
+	uint32_t request = imsg_get_u32(m), most;
+	char name[64], label[512], *text;
+	uint64_t cursor;
+	json_t *json;
+
+	(void)arg;
+	(void)imsg_get_u64(m);
+	cursor = imsg_get_u64(m);
+	most = imsg_get_u32(m);
+	imsg_get_str(m, name, sizeof(name));
+	imsg_get_str(m, label, sizeof(label));
+	if (imsg_end(m) == -1)
+		return (-1);
+	json = json_pack("{s:s,s:s,s:I,s:i}", "name", name, "label", label,
+	    "cursor", (json_int_t)cursor, "most", (int)most);
+	text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	reply(request, 200, 0, text);
+	free(text);
+	return (0);
+}
+
 /* MCP's sessions by name: the id is made of it, so that it stays the same. */
 static int
 on_open_named(void *arg, struct imsg *m)
@@ -618,7 +677,9 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_TOOLS_FOR,	on_tools_for },
 	{ MSG_REQUEST,		nothing },
 	{ MSG_SHOWN,		nothing },
-	{ MSG_AUTH,		on_auth }
+	{ MSG_AUTH,		on_auth },
+	{ MSG_HOME_MAKE,	on_home_make },
+	{ MSG_NEURONS_FOR,	on_neurons_for }
 };
 
 /* Sent what can't be right: apid closes the channel. */

@@ -34,6 +34,15 @@ handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
 handler	handle_tar, handle_archive, handle_code_options;
 handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
 
+/* A read of the network, of the hosts that were found. */
+void	net_reads(const struct subject *);
+/* 1 if a method of HTTP, in any case of letters, changes nothing. */
+int	reads_only(const char *method);
+/* 1 if the text ends so, in whatever case of letters. */
+int	ends_with(const char *text, const char *end);
+/* A setting of git's gets a value, which some of them execute. */
+void	git_key(const struct subject *, const char *key, const struct word *);
+
 /* Escapes to a shell in what a client of its own language is given. */
 int	client_escapes(const struct subject *);
 /* What a makefile runs, as far as it is certain. */

@@ -6,7 +6,8 @@
  * child has said in the shared page why not.
  *
  * A program gets a Landlock domain and a filter of its own before it is
- * executed.  A body of neuron-tool gets neither: it is our own program, from
+ * executed.  A body of neuron-tool gets neither of these two, but the AppArmor
+ * profile like all others: it is our own program, from
  * an fd that no path leads to, it needs openat2, and its first act is to lock
  * itself up further than a filter that lets it start could.
  */
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apparmor.h"
 #include "codec.h"
 #include "env.h"
 #include "fault.h"
@@ -308,6 +310,8 @@ child(const struct native *native, const struct run_request *req,
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
+	if (native->apparmor && apparmor_exec() == -1)
+		fail(RUN_AT_APPARMOR, errno);
 	if (!body)
 		confine(native);
 	FAULT("child.confined");

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apparmor.h"
 #include "fault.h"
 #include "imsg.h"
 #include "layers.h"
@@ -176,22 +177,43 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
 }
 
+/* Bounds, owner and flags came with the mount. */
+static int
+kept_home(struct builder *b)
+{
+	if (move_mount(b->req->home, "", AT_FDCWD, at(b, AGENT_HOME),
+	    MOVE_MOUNT_F_EMPTY_PATH) == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(HOME_IMAGE);
+	return (plan_add(&b->native->plan, AGENT_HOME, "ext4",
+	    SAFE_FLAGS | IN_IDMAP));
+}
+
 static int
 step_mounts(struct builder *b)
 {
 	const struct build_request *req = b->req;
+	char options[64];
 
+	snprintf(options, sizeof(options), "%s%s",
+	    req->strict && !WITHOUT(strict_proc) ? "subset=pid," : "",
+	    WITHOUT(hidepid) ? "hidepid=off" : "hidepid=invisible");
 	if (mount("proc", at(b, "/proc"), "proc", SAFE | MS_NOEXEC,
-	    WITHOUT(hidepid) ? "" : "hidepid=invisible") == -1 ||
+	    options) == -1 ||
 	    plan_add(&b->native->plan, "/proc", "proc",
 	    SAFE_FLAGS | IN_NOEXEC) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(HIDEPID);
+	/* A kernel may take the option, and not know it. */
+	if (req->strict && (WITHOUT(strict_proc) ||
+	    access(at(b, "/proc/stat"), F_OK) == -1))
+		b->layers |= LAYER_BIT(PROC_PIDS);
 	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
-	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1 ||
-	    tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700) == -1)
+	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1)
 		return (-1);
-	return (0);
+	if (req->home != -1)
+		return (kept_home(b));
+	return (tmpfs_at(b, AGENT_HOME, req->home_bytes, req->kuid, 0700));
 }
 
 /*
@@ -278,7 +300,10 @@ step_protect(struct builder *b)
 {
 	int ws, r;
 
-	if (b->req->tree == -1 || WITHOUT(protected_names))
+	if (b->req->tree == -1)
+		return (0);
+	b->layers |= LAYER_BIT(PROTECTED);
+	if (WITHOUT(protected_names))
 		return (0);
 	ws = open(at(b, b->req->workspace), O_PATH | O_DIRECTORY |
 	    O_NOFOLLOW | O_CLOEXEC);
@@ -373,24 +398,36 @@ step_rlimits(struct builder *b)
 	return (0);
 }
 
+/*
+ * The maker wrote the limits of namespaces: here they are read back, or tried
+ * where there is nothing to be read.
+ */
 static int
-step_user_ns(struct builder *b)
+no_namespaces(void)
 {
 	char most[2] = "";
 	int fd;
 
+	if (WITHOUT(ns_limits))
+		return (1);
+	fd = open("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return (unshare(CLONE_NEWUSER) == -1 && errno == ENOSPC);
+	if (read(fd, most, 2) != 2)
+		most[0] = '\0';
+	close(fd);
+	return (most[0] == '0' && most[1] == '\n');
+}
+
+static int
+step_user_ns(struct builder *b)
+{
 	if (setns(b->req->user_ns, CLONE_NEWUSER) == -1)
 		return (-1);
 	close(b->req->user_ns);
 	b->layers |= LAYER_BIT(USER_NS);
-	/* The maker wrote it: here it is read back. */
-	fd = open("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return (-1);
-	if (WITHOUT(ns_limits) || (read(fd, most, 2) == 2 &&
-	    most[0] == '0' && most[1] == '\n'))
+	if (no_namespaces())
 		b->layers |= LAYER_BIT(NS_LIMITS);
-	close(fd);
 	return (0);
 }
 
@@ -501,6 +538,18 @@ step_assert_ids(struct builder *b)
 	return (confine_proven(AGENT_UID));
 }
 
+/* Programs change to it; that they may is known from here on. */
+static int
+step_apparmor(struct builder *b)
+{
+	if (!b->native->apparmor)
+		return (0);
+	if (apparmor_test() == -1)
+		return (-1);
+	b->layers |= LAYER_BIT(APPARMOR);
+	return (0);
+}
+
 static int
 step_landlock(struct builder *b)
 {
@@ -511,10 +560,12 @@ step_landlock(struct builder *b)
 static int
 step_seccomp(struct builder *b)
 {
-	if (!WITHOUT(seccomp) &&
-	    filter_load(b->native->filter, b->native->nfilter) == -1)
+	int strict = b->req->strict;
+
+	if (!WITHOUT(seccomp) && filter_load(b->native->filter[strict],
+	    b->native->nfilter[strict]) == -1)
 		return (-1);
-	b->layers |= LAYER_BIT(SECCOMP);
+	b->layers |= LAYER_BIT(SECCOMP) | (strict ? LAYER_BIT(WATCHES) : 0);
 	return (0);
 }
 
@@ -543,6 +594,7 @@ static int (*const steps[STEP_COUNT])(struct builder *) = {
 	[STEP_ASSERT_MOUNTS] = step_assert_mounts,
 	[STEP_ASSERT_FDS] = step_assert_fds,
 	[STEP_ASSERT_IDS] = step_assert_ids,
+	[STEP_APPARMOR] = step_apparmor,
 	[STEP_LANDLOCK] = step_landlock,
 	[STEP_SECCOMP] = step_seccomp
 };

@@ -20,11 +20,12 @@
 struct native {
 	struct plan		 plan;
 	unsigned		 abi;		/* Landlock */
-	struct sock_filter	*filter;
-	size_t			 nfilter;
+	struct sock_filter	*filter[2];	/* standard, strict */
+	size_t			 nfilter[2];
 	struct sock_filter	*call_filter;
 	size_t			 ncall_filter;
 	int			 tool;	/* neuron-tool, the spawner's fd */
+	int			 apparmor;	/* the profile is there */
 };
 
 struct build_request {
@@ -37,6 +38,7 @@ struct build_request {
 	uint32_t	 nofile;
 	int		 pty;		/* terminals may be made */
 	int		 egress;	/* a proxy listens inside */
+	int		 strict;	/* the strict variant, 0 or 1 */
 	char		 workspace[PATH_BYTES_MAX];
 	int		 control;
 	int		 user_ns;
@@ -45,6 +47,7 @@ struct build_request {
 	int		 ntasks;
 	int		 tasks[TASKS_MAX];
 	int		 tree;		/* -1 without a workspace */
+	int		 home;		/* its mount, -1 for a tmpfs */
 };
 
 /* In the clone; ends as PID 1's exit. */

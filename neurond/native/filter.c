@@ -55,6 +55,7 @@ struct prog {
 	size_t		 n;
 	size_t		 max;
 	int		 full;
+	int		 strict;
 	/* Jumps to rules, patched when the rule's place is known. */
 	size_t		 jump[SPANS_MAX];
 	enum filter_act	 jump_to[SPANS_MAX];
@@ -353,6 +354,9 @@ near(struct prog *p, const struct span *s, size_t n, struct branches *out)
 static void
 answer(struct prog *p, enum filter_act act)
 {
+	if (act == ACT_STANDARD)
+		act = p->strict && !WITHOUT(strict_filter) ? ACT_EPERM :
+		    ACT_ALLOW;
 	if (act == ACT_ALLOW)
 		ret(p, ALLOW);
 	else if (act == ACT_EPERM)
@@ -463,9 +467,9 @@ head(struct prog *p)
 }
 
 size_t
-filter_build(struct sock_filter *insn, size_t max)
+filter_build(struct sock_filter *insn, size_t max, int strict)
 {
-	struct prog p = { .insn = insn, .max = max };
+	struct prog p = { .insn = insn, .max = max, .strict = strict };
 	struct span s[SPANS_MAX];
 	size_t place[ACT_COUNT] = { 0 };
 	size_t n, i;

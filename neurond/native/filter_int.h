@@ -12,6 +12,7 @@ enum filter_act {
 	ACT_NOSYS,		/* the default: as if the kernel had it not */
 	ACT_ALLOW,
 	ACT_EPERM,
+	ACT_STANDARD,		/* allowed, but in the strict variant */
 	ACT_RULE_FIRST,
 	RULE_CLONE = ACT_RULE_FIRST,
 	RULE_MODE1,		/* argument 1 is a mode without set-id bits */

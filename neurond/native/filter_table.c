@@ -35,6 +35,7 @@
 
 #define A(name)		{ SYS_##name, ACT_ALLOW },
 #define D(name)		{ SYS_##name, ACT_EPERM },
+#define S(name)		{ SYS_##name, ACT_STANDARD },
 #define R(name, rule)	{ SYS_##name, RULE_##rule },
 
 const struct filter_row filter_rows[] = {
@@ -52,7 +53,7 @@ const struct filter_row filter_rows[] = {
 	A(setxattr) A(lsetxattr) A(fsetxattr) A(getxattr) A(lgetxattr)
 	A(fgetxattr) A(listxattr) A(llistxattr) A(flistxattr)
 	A(removexattr) A(lremovexattr) A(fremovexattr)
-	A(inotify_init1) A(inotify_add_watch) A(inotify_rm_watch)
+	S(inotify_init1) S(inotify_add_watch) S(inotify_rm_watch)
 	R(openat, OPENAT) R(mkdirat, MODE2) R(mknodat, MKNOD2)
 	R(fchmod, MODE1) R(fchmodat, MODE2) R(fchmodat2, MODE2)
 	R(fcntl, FCNTL) R(ioctl, IOCTL)
@@ -61,7 +62,7 @@ const struct filter_row filter_rows[] = {
 #ifdef __x86_64__
 	A(stat) A(lstat) A(access) A(dup2) A(pipe) A(getdents) A(rename)
 	A(rmdir) A(link) A(symlink) A(readlink) A(unlink) A(chown) A(lchown)
-	A(utime) A(utimes) A(futimesat) A(inotify_init)
+	A(utime) A(utimes) A(futimesat) S(inotify_init)
 	R(open, OPEN) R(creat, MODE1) R(mkdir, MODE1) R(mknod, MKNOD1)
 	R(chmod, MODE1)
 #endif

@@ -3,14 +3,15 @@
  * every way once, so that a noisy machine slows them alike.  Nothing is judged
  * by absolute times.
  *
- *	launch [-j] [-f PEERS] [-n ROUNDS] [-p PAUSE_US] [-r FILE]
+ *	launch [-j] [-c COLD] [-f PEERS] [-n ROUNDS] [-p PAUSE_US] [-r FILE]
  *	    [-t SECONDS] -s SOCKET -S SESSION... -w WORKSPACE -o UID:GID
  *	    PROGRAM [ARG...]
  *
  * bare		posix_spawn and waitpid
  * warm		a call in a session that lives
- * cold		POST /v1/calls: a neuron made, used and destroyed
- * cold+ws	the same with a workspace
+ * pooled	POST /v1/calls: a neuron that is ready, used and destroyed
+ * cold		the same in the profile COLD, which has none ready: one made
+ * cold+ws	the same with a workspace, which none has ahead of time
  * ping, read	with -r: a request that needs apid alone, and a call of read
  * PEERS	other sandboxes: a line each of name, how many rounds between two
  *		of its turns, and the words of the command, between \037
@@ -57,6 +58,7 @@ static struct way {
 static size_t nways;
 static int sock;
 static const char *socket_path;
+static const char *cold;		/* its profile */
 
 static uint64_t
 now_us(void)
@@ -234,8 +236,14 @@ add_own(char **program, const char *session, const char *workspace,
 	add_call("warm", session, body);
 	/* A program in the workspace is out of reach of a plain cold call. */
 	if (strncmp(program[0], "/usr/", 5) == 0 ||
-	    strncmp(program[0], "/bin/", 5) == 0)
-		add_call("cold", NULL, body);
+	    strncmp(program[0], "/bin/", 5) == 0) {
+		add_call("pooled", NULL, body);
+		if (cold != NULL) {
+			snprintf(body, sizeof(body), "%s]},\"profile\":"
+			    "\"%s\"}", argv, cold);
+			add_call("cold", NULL, body);
+		}
+	}
 	snprintf(body, sizeof(body), "%s]},\"workspace\":\"%s\",\"owner\":"
 	    "{\"uid\":%s,\"gid\":%s}}", argv, workspace, uid, gid);
 	add_call("cold+ws", NULL, body);
@@ -379,8 +387,9 @@ main(int argc, char **argv)
 	useconds_t pause = 0;
 	int ch, json = 0;
 
-	while ((ch = getopt(argc, argv, "+f:jn:o:p:r:S:s:t:w:")) != -1)
+	while ((ch = getopt(argc, argv, "+c:f:jn:o:p:r:S:s:t:w:")) != -1)
 		switch (ch) {
+		case 'c':	cold = optarg; break;
 		case 'f':	peers = optarg; break;
 		case 'j':	json = 1; break;
 		case 'n':	rounds = strtol(optarg, NULL, 10); break;

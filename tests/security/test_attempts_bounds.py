@@ -264,7 +264,8 @@ print('DUMPED', dumped, os.listdir('.'))
 class Ends(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.i = Instance()
+        # a pool would be more neurons than a test makes
+        cls.i = Instance(extra="pool 0\n")
 
     @classmethod
     def tearDownClass(cls):

@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from harness import (BUILD, CTL, MYELIND, SANITIZED, TOP, Instance,
+from harness import (BUILD, CONFIG, CTL, MYELIND, SANITIZED, TOP, Instance,
                      Workspace)
 
 WITHOUT = os.path.join(BUILD, "tests", "security", "without")
@@ -16,7 +16,8 @@ WITHOUT = os.path.join(BUILD, "tests", "security", "without")
 CALLS = {
     "unshare:0&0x10000000": "user-namespace namespace-limits",
     "unshare:0&0x00020000": "mount-namespace read-only-root proc-masks "
-                            "hidden-processes idmapped-workspace",
+                            "hidden-processes idmapped-workspace "
+                            "protected-names",
     "unshare:0&0x20000000": "pid-namespace",
     "unshare:0&0x40000000": "network-namespace",
     "setns": "network-namespace",
@@ -25,10 +26,10 @@ CALLS = {
     "unshare:0&0x02000000": "cgroup-namespace",
     "fsopen": "read-only-root hidden-processes",
     "fsmount": "read-only-root",
-    "open_tree": "read-only-root",
-    "move_mount": "read-only-root",
+    "open_tree": "read-only-root protected-names",
+    "move_mount": "read-only-root protected-names",
     "pivot_root": "read-only-root",
-    "mount_setattr": "read-only-root idmapped-workspace",
+    "mount_setattr": "read-only-root idmapped-workspace protected-names",
     "mount:3&0x1000": "proc-masks",
     "capset": "no-capabilities",
     "prctl:0=24": "bounding-set",
@@ -154,8 +155,11 @@ class Record(unittest.TestCase):
         need = {l["name"]: l["need"] for l in table()}
         w = Workspace()
         try:
-            with Instance() as i:
+            with Instance(CONFIG.replace(
+                    "preset", 'profile "default", "tight"; preset', 1) +
+                    'profile "tight" { variant strict }\n') as i:
                 plain = set(i.bash("true")["layers"])
+                tight = set(i.bash("true", profile="tight")["layers"])
                 r = i.bash("true", **w.fields())
                 there = set(r["layers"])
         finally:
@@ -166,6 +170,8 @@ class Record(unittest.TestCase):
         self.assertLessEqual(kinds["mandatory"], plain)
         self.assertEqual(plain & kinds["with a workspace"], set())
         self.assertEqual(there - plain, kinds["with a workspace"])
+        self.assertEqual(tight - plain, kinds["strict"])
+        self.assertEqual(plain & kinds["strict"], set())
         self.assertEqual(there & kinds["not used"], set())
         self.assertEqual(r["landlock_abi"],
                          min(doctor()[1]["landlock_abi"], 6))

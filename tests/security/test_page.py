@@ -12,6 +12,7 @@ import page  # noqa: E402
 
 LINE = re.compile(r"^\| ((?:`[a-z]+`|a neuron)(?:, [a-z]+ socket)?) "
                   r"\| ([^|]+) \| ([^|]+) \|$")
+SETTINGS = re.compile(r"^\| ([A-Z][0-9]+[a-z]?) \| (`.*`) \|$")
 # Files of tests that no switch makes fail: those of the suite itself; the one
 # that takes each layer away by its own means; those that kill processes, where
 # what they look at is not a layer but the service coming back.
@@ -116,6 +117,26 @@ class Page(unittest.TestCase):
             self.assertIn((where, name), tried)
             self.assertLessEqual(set(letters.split()), tried[where, name],
                                  (where, name))
+
+    def test_settings_are_those_of_the_manual(self):
+        """myelin.conf(5) has a paragraph on each, and names its guarantees."""
+        table = set()
+        for line in page.sections()["Settings"].splitlines():
+            row = SETTINGS.match(line)
+            if row is not None:
+                table |= {(row.group(1), w) for w in
+                          re.findall(r"`([a-z-]+)`", row.group(2))}
+        with open(os.path.join(TOP, "man", "myelin.conf.5")) as f:
+            text = re.search(r"^\.Sh SECURITY\n(.*?)^\.Sh ", f.read(),
+                             re.M | re.S).group(1)
+        manual = set()
+        for words, ids in re.findall(r"^\.It Ic (.*) Pq (.*)$", text, re.M):
+            for letter in ids.replace("\\&", "").split(" , "):
+                manual |= {(letter, w) for w in words.split(" , ")}
+        self.assertGreater(len(manual), 40)
+        self.assertEqual(manual, table)
+        self.assertLessEqual({i for i, _ in manual},
+                             {r[0] for r in page.rows()})
 
     def test_what_is_not_claimed_is_said(self):
         s = page.sections()

@@ -174,15 +174,15 @@ def mounts(pid_list):
 def neuron_cgroups(name):
     """Directories of slots, and how many of them hold a process."""
     dirs = [d for d in cgroups_of(name)]
-    slots, busy = set(), 0
+    slots, busy = set(), set()
     for top in dirs:
         for root, subs, _ in os.walk(top):
             for s in subs:
                 if re.match(r"^n-\d+-\d+$", s):
                     slots.add(s)
                     if read(os.path.join(root, s, "cgroup.procs")).split():
-                        busy += 1
-    return len(slots), busy
+                        busy.add(s)
+    return len(slots), len(busy)
 
 
 def footprint(instance):
@@ -213,11 +213,13 @@ def quiet(instance):
         down = [p["name"] for p in status["processes"] if p["state"] != "up"]
         if down:
             return "down: %s" % down
+        pool = status["pool"]
         left = strays(instance)
-        if left:
-            return "strays: %s" % left
+        # the pool's neurons, which nobody has asked for yet
+        if pool["ready"] != pool["wanted"] or len(left) != pool["ready"]:
+            return "strays: %s, pool: %s" % (left, pool)
         slots, busy = neuron_cgroups(status["instance"])
-        if busy or slots != STOCK:
+        if busy != pool["ready"] or slots != STOCK + pool["ready"]:
             return "%d cgroups of slots, %d with processes" % (slots, busy)
     except (OSError, ValueError, AssertionError, KeyError,
             IndexError) as e:

@@ -167,9 +167,11 @@ class Instance:
                     return False
                 status, body = self.get("/v1/status", operator=True)
                 # the sockets answer before neurond, which comes up last
+                # and builds some neurons before they are asked for
                 return status == 200 and {
                     p["name"] for p in body["processes"]
-                    if p["state"] == "up"} >= set(NAMES + HELPERS)
+                    if p["state"] == "up"} >= set(NAMES + HELPERS) and \
+                    body["pool"]["ready"] == body["pool"]["wanted"]
             except (OSError, http.client.HTTPException):
                 return False
         try:

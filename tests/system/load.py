@@ -13,12 +13,14 @@ import threading
 import time
 
 import footprint
+import storms
 from harness import HELPERS, NAMES, output_of, parse_events, stdout_of
 
 KILLED = ("interrupted", "neuron_lost", "launch_failed")
 GONE = (OSError, http.client.HTTPException)
 DEADLINE = 30		# seconds that any one answer may take
 CALL_MS = 8000		# the time limit of a call here
+STORM_SECONDS = 60	# that a storm may take, on a host that is starved
 KNOWN_MAX = 2000	# calls looked up after a batch
 
 CONFIG = """
@@ -241,6 +243,23 @@ class Client(threading.Thread):
         return self.ended(self.poll(r["call"]),
                           [("failed", "invalid_arguments")])
 
+    def storm(self):
+        """Takes all that a neuron has; the record tells the truth of it."""
+        name = self.random.choice(sorted(storms.STORMS))
+        body = storms.body(name)
+        body["wait_ms"] = 20000
+        r, end = self.post(body), time.monotonic() + STORM_SECONDS
+        while r["state"] in ("queued", "running"):
+            if time.monotonic() > end:
+                raise AssertionError("%s has not ended" % name)
+            r = self.poll(r["call"])
+        if r["reason"] in KILLED:
+            return self.ended(r, [])
+        words = storms.wrong(name, r)
+        if words and not (self.load.killing and r["signal"] == "PIPE"):
+            raise AssertionError("%s: %s: %s" % (name, words, r))
+        return "ok: " + name
+
     KINDS = (one_shot, one_shot, one_shot, exit_code, python, in_workspace,
              session, session, stream, stream, cancel, stdin, leave, nonsense)
     RARE = (time_limit,)
@@ -257,6 +276,8 @@ class Client(threading.Thread):
         while not self.load.over():
             kind = self.random.choice(
                 self.RARE if self.random.random() < 0.01 else self.KINDS)
+            if self.load.storms and self.random.random() < self.load.storms:
+                kind = Client.storm
             begin = time.monotonic()
             try:
                 outcome = kind(self)
@@ -322,9 +343,10 @@ class Killer(threading.Thread):
 class Load:
     """So many calls, or until so many kills, by so many clients."""
 
-    def __init__(self, instance, workspace, clients=6, seed=1):
+    def __init__(self, instance, workspace, clients=6, seed=1, storms=0):
         self.i, self.workspace = instance, workspace
         self.clients, self.seed = clients, seed
+        self.storms = storms	# the share of calls that are one
         self.outcomes = collections.Counter()
         self.times = collections.defaultdict(list)
         self.wrong, self.known = [], []

@@ -3,6 +3,9 @@
  * calls in them and says how they ended.
  *
  *	neuron_drive [-L DIR] [-w DIR -u UID -g GID] [options] -- program args
+ *
+ * -h NEURON gives them a home that stays in -S STATE: -K asks for one that is
+ * there, -D destroys it in the end, -l lists all.  The options are in usage().
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -49,6 +52,11 @@ static struct options {
 	int		 quiet;
 	int		 at_once;	/* calls that run together, warm */
 	const char	*kill;		/* maker, spawner, neurond */
+	const char	*home;		/* id of a neuron whose home stays */
+	const char	*state;		/* directory that stays, and its homes */
+	int		 kept;		/* the home must be there */
+	int		 list;		/* say which homes there are */
+	int		 drop;		/* destroy the home, run nothing */
 	struct limits	 limits;
 	char		**argv;
 } opt = {
@@ -64,6 +72,7 @@ static struct state {
 	int		 dead;
 	int		 up;
 	int		 gone;
+	int		 answered;	/* HOMES_ASK, HOME_DROP */
 	unsigned	 gone_cause;
 	char		 gone_why[1024];
 	uint64_t	 layers;
@@ -232,6 +241,45 @@ on_helper(void *arg, struct imsg *m)
 	return (imsg_end(m));
 }
 
+static int
+on_home(void *arg, struct imsg *m)
+{
+	uint64_t bytes, made;
+	char id[ID_SIZE];
+
+	(void)arg;
+	bytes = imsg_get_u64(m);
+	made = imsg_get_u64(m);
+	imsg_get_str(m, id, sizeof(id));
+	printf("HOME %s %llu bytes made %llu\n", id,
+	    (unsigned long long)bytes, (unsigned long long)made);
+	return (imsg_end(m));
+}
+
+static int
+on_homes_end(void *arg, struct imsg *m)
+{
+	(void)arg;
+	printf("HOMES %u\n", imsg_get_u32(m));
+	st.answered = 1;
+	return (imsg_end(m));
+}
+
+static int
+on_dropped(void *arg, struct imsg *m)
+{
+	char id[ID_SIZE], why[256];
+	uint32_t error;
+
+	(void)arg;
+	error = imsg_get_u32(m);
+	imsg_get_str(m, id, sizeof(id));
+	imsg_get_str(m, why, sizeof(why));
+	printf("DROPPED %s error %u \"%s\"\n", id, error, why);
+	st.answered = 1;
+	return (imsg_end(m));
+}
+
 static void
 on_dead(void *arg, const char *reason)
 {
@@ -249,13 +297,14 @@ static const struct channel_handler control_handlers[] = {
 static const struct channel_handler launch_handlers[] = {
 	{ MSG_NEURON_UP, on_up }, { MSG_NEURON_GONE, on_gone },
 	{ MSG_STARTED, on_started }, { MSG_ENDED, on_ended },
-	{ MSG_HELPER, on_helper }
+	{ MSG_HELPER, on_helper }, { MSG_HOME, on_home },
+	{ MSG_HOMES_END, on_homes_end }, { MSG_HOME_DROPPED, on_dropped }
 };
 
 static const struct channel_ops control_ops = {
 	control_handlers, 5, on_dead
 };
-static const struct channel_ops launch_ops = { launch_handlers, 5, on_dead };
+static const struct channel_ops launch_ops = { launch_handlers, 8, on_dead };
 
 /* ---- starting neurond ---- */
 
@@ -275,12 +324,12 @@ pump(int ms)
 		channel_dispatch(st.launch, 0);
 }
 
-static char state[] = "/tmp/neuron-drive.XXXXXX";
+static char state[PATH_BYTES_MAX] = "/tmp/neuron-drive.XXXXXX";
 
 static void
 remove_state(void)
 {
-	char path[sizeof(state) + 8];
+	char path[sizeof(state) + 16];
 
 	snprintf(path, sizeof(path), "%s/neurons", state);
 	(void)rmdir(path);
@@ -290,13 +339,17 @@ remove_state(void)
 static void
 make_state(void)
 {
-	char path[sizeof(state) + 8];
+	char path[sizeof(state) + 16];
 
-	if (mkdtemp(state) == NULL)
-		err(1, "%s", state);
-	atexit(remove_state);
+	if (opt.state != NULL)
+		snprintf(state, sizeof(state), "%s", opt.state);
+	else {
+		if (mkdtemp(state) == NULL)
+			err(1, "%s", state);
+		atexit(remove_state);
+	}
 	snprintf(path, sizeof(path), "%s/neurons", state);
-	if (mkdir(path, 0700) == -1)
+	if (mkdir(path, 0700) == -1 && errno != EEXIST)
 		err(1, "%s", path);
 }
 
@@ -409,10 +462,14 @@ neuron_make(char id[ID_SIZE])
 {
 	struct imsg *m = imsg_new(MSG_NEURON_MAKE);
 
-	id_make(ID_NEURON, id);
+	if (opt.home != NULL)
+		snprintf(id, ID_SIZE, "%s", opt.home);
+	else
+		id_make(ID_NEURON, id);
 	st.up = st.gone = 0;
 	imsg_put_u32(m, 1);
-	imsg_put_u32(m, 0);
+	imsg_put_u32(m, (opt.home != NULL ? MAKE_F_PERSISTENT : 0) |
+	    (opt.kept ? MAKE_F_KEPT : 0));
 	imsg_put_u32(m, opt.uid);
 	imsg_put_u32(m, opt.gid);
 	imsg_put_bytes(m, NULL, 0);
@@ -420,6 +477,21 @@ neuron_make(char id[ID_SIZE])
 	imsg_put_str(m, "default");
 	imsg_put_str(m, opt.workspace == NULL ? "" : opt.workspace);
 	channel_send(st.launch, m);
+}
+
+/* One message of policyd about homes, and what is said of it. */
+static void
+ask_homes(enum msg_type type)
+{
+	struct imsg *m = imsg_new(type);
+	double t = now();
+
+	if (type == MSG_HOME_DROP)
+		imsg_put_str(m, opt.home);
+	channel_send(st.launch, m);
+	for (st.answered = 0; !st.answered && !st.dead &&
+	    now() - t < 10000;)
+		pump(10);
 }
 
 static void
@@ -618,6 +690,8 @@ run_all(void)
 		took[i] = now() - t;
 		if (i == 0 && st.up && !opt.quiet)
 			show_layers();
+		if (opt.drop && i == 0)
+			ask_homes(MSG_HOME_DROP);	/* it is live */
 		if (!opt.warm || i + 1 == opt.count) {
 			neuron_drop(neuron);
 			t = now();
@@ -647,7 +721,8 @@ usage(void)
 	fprintf(stderr, "usage: neuron_drive [-L DIR] [-w DIR -u UID -g GID] "
 	    "[-C DIR] [-e N=V] [-i TEXT [-s]] [-t MS] [-c COUNT] [-p MS] "
 	    "[-Wq] [-j N] [-m BYTES] [-P PIDS] [-k maker|spawner|neurond] "
-	    "[-x MS] [-b UID] [-I INSTANCE] [-G CGROUP] -- program args\n");
+	    "[-x MS] [-b UID] [-I INSTANCE] [-G CGROUP] [-S STATE] "
+	    "[-h NEURON [-K] [-D]] [-l] [-N INODES] -- program args\n");
 	exit(2);
 }
 
@@ -658,7 +733,7 @@ options(int argc, char **argv)
 
 	limits_init(&opt.limits);
 	while ((ch = getopt(argc, argv, "+L:w:u:g:C:e:i:st:c:p:Wqj:m:P:k:x:b:"
-	    "I:G:H:")) != -1) {
+	    "I:G:H:S:h:KDlN:")) != -1) {
 		switch (ch) {
 		case 'L': opt.build = optarg; break;
 		case 'w': opt.workspace = optarg; break;
@@ -684,6 +759,13 @@ options(int argc, char **argv)
 		case 'H': opt.limits.v[LIMIT_HOME] =
 		    opt.limits.v[LIMIT_TMP] = strtoull(optarg, NULL, 10);
 			break;
+		case 'N': opt.limits.v[LIMIT_INODES] =
+		    strtoull(optarg, NULL, 10); break;
+		case 'S': opt.state = optarg; break;
+		case 'h': opt.home = optarg; break;
+		case 'K': opt.kept = 1; break;
+		case 'D': opt.drop = 1; break;
+		case 'l': opt.list = 1; break;
 		case 'k': opt.kill = optarg; break;
 		case 'x': opt.cancel = (unsigned)atoi(optarg); break;
 		case 'b': opt.start = (uint32_t)strtoul(optarg, NULL, 10);
@@ -707,8 +789,13 @@ main(int argc, char **argv)
 
 	options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	start_neurond();
 	run_all();
+	if (opt.drop)
+		ask_homes(MSG_HOME_DROP);
+	if (opt.list)
+		ask_homes(MSG_HOMES_ASK);
 	if (opt.kill != NULL && !st.dead) {
 		t = now();
 		while (now() - t < 500)

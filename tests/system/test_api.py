@@ -169,13 +169,6 @@ class Api(unittest.TestCase):
             self.assertTrue(answer["error"]["request_id"])
         self.assertEqual(self.i.bash("echo ok")["stdout"], "ok\n")
 
-    def test_not_built_yet(self):
-        for path, body in (
-                ("/v1/neurons", {}),):
-            status, answer = self.i.request("POST", path, body)
-            self.assertEqual((status, answer["error"]["code"]),
-                             (501, "not_built"))
-
     def test_unknown_routes_and_ids(self):
         for path in ("/", "/v1/nosuch", "/v1/calls/c-nope",
                      "/v1/calls/c-00000000000000000000",

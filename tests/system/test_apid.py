@@ -421,7 +421,7 @@ class Bodies(Base):
         self.refused({"bogus": 1}, "bogus")
         self.refused({"expires": 0}, "expires")
         self.refused({"tool": "exec"}, "tool")
-        self.refused({"neuron": "n-x"}, "neuron", "not_built", 501)
+        self.refused({"neuron": "n-x"}, "neuron")
         deny = {"verdict": "deny", "command": ["git", "push"]}
         for rules, word in (
                 ("x", "not a list"), ([7], "rules[0]: not an object"),
@@ -496,8 +496,32 @@ class Bodies(Base):
         self.assertEqual(set(j["error"]), {"code", "request_id"})
         status, j = c.do("POST", "/v1/calls", {"tool": "absent", "args": {}})
         self.assertEqual(status, 404)
-        status, j = c.do("POST", "/v1/neurons", {})
-        self.assertEqual((status, j["error"]["code"]), (501, "not_built"))
+        status, j = c.do("POST", "/v1/neurons", {"name": "taken"})
+        self.assertEqual((status, j["error"]["code"]), (409, "conflict"))
+
+    def test_neurons(self):
+        """What is asked reaches policyd as it was, decoded."""
+        c = self.client()
+        status, j = c.do("POST", "/v1/neurons", {
+            "name": "n1", "labels": {"b": "2", "a": "\u00e9 =1"},
+            "idle_expiry": 7})
+        self.assertEqual((status, j), (201, {
+            "name": "n1", "labels": "a=\u00e9 =1\nb=2\n",
+            "idle_expiry": 7}))
+        for query, want in (
+                ("?label=a=%C3%A9%20%3D1", ("", "a=\u00e9 =1", 0, 100)),
+                ("?label=b&cursor=7&limit=3", ("", "b", 7, 3)),
+                ("?name=n1", ("n1", "", 0, 100))):
+            status, j = c.do("GET", "/v1/neurons" + query)
+            self.assertEqual((status, (j["name"], j["label"], j["cursor"],
+                                       j["most"])), (200, want), query)
+        for query, word in (("?label=%0a", "label"), ("?label=%4", "label"),
+                            ("?label=" + "a" * 400, "label"),
+                            ("?name=" + "a" * 64, "name"),
+                            ("?labels=a", "labels")):
+            status, j = c.do("GET", "/v1/neurons" + query)
+            self.assertEqual(status, 400, query)
+            self.assertIn(word, j["error"]["message"])
 
     def test_answers_of_policyd(self):
         c = self.client()

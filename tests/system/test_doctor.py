@@ -48,7 +48,7 @@ class Doctor(unittest.TestCase):
             "apparmor", "core pattern", "protected symlinks", "TIOCSTI",
             "systemd", "name servers", "authorities", "agent socket",
             "operator socket", "service",
-            "self-approval"})
+            "self-approval", "pool"})
         self.assertIn(os.uname().release, facts["kernel"]["value"])
         self.assertEqual(facts["service"]["state"], "warning")
         self.assertIn("/nonexistent/api.sock", facts["service"]["value"])

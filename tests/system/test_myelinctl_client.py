@@ -594,6 +594,36 @@ class Lists(Client):
         self.assertEqual(s.requests[1][:2], ("DELETE",
                                              "/v1/sessions/" + SESSION))
 
+    def test_end_all(self):
+        other = SESSION[:-1] + ("a" if SESSION[-1] != "a" else "b")
+
+        def handler(conn, method, target, headers, body):
+            if method == "GET":
+                conn.json(200, {"sessions": [{"session": SESSION},
+                                             {"session": "../x"},
+                                             {"session": SESSION,
+                                              "state": "ended"},
+                                             {"session": other}]})
+            else:
+                conn.json(200 if target.endswith(SESSION) else 404,
+                          {"session": SESSION} if target.endswith(SESSION)
+                          else {"error": {"code": "not_found",
+                                          "message": "gone",
+                                          "request_id": "r-1"}})
+        s = self.service(handler)
+        r = self.ctl(s, "sessions", "end", "all")
+        self.assertEqual(r[:2], (1, b"1 ended.\n"))
+        self.assertEqual([q[:2] for q in s.requests[1:]],
+                         [("DELETE", "/v1/sessions/" + SESSION),
+                          ("DELETE", "/v1/sessions/" + other)])
+
+    def test_cancel(self):
+        s = self.service(lambda conn, *_: conn.json(200, {"call": CALL}))
+        self.assertEqual(self.ctl(s, "call", "cancel", CALL), (0, b"", b""))
+        self.assertEqual(s.requests[0][:2],
+                         ("POST", "/v1/calls/%s/cancel" % CALL))
+        self.assertEqual(self.ctl(s, "call", "cancel", "c-no")[0], 2)
+
     def test_full_disk(self):
         s = self.service(lambda conn, *_: conn.json(200, {"tools": []}))
         with open("/dev/full", "wb") as full:

@@ -84,7 +84,31 @@ static const struct {
 	{ REQUEST_SESSION, "{\"args\":{}}", API_BAD_REQUEST, "args" },
 	{ REQUEST_ONCE, "{\"tool\":\"t\",\"args\":{},\"expires\":1}",
 	    API_BAD_REQUEST, "expires" },
-	{ REQUEST_SESSION, "{\"neuron\":\"n\"}", API_NOT_BUILT, "neuron" },
+	{ REQUEST_SESSION, "{\"neuron\":\"n\"}", API_BAD_REQUEST,
+	    "neuron" },
+	{ REQUEST_SESSION, "{\"labels\":{}}", API_BAD_REQUEST, "labels" },
+	{ REQUEST_NEURON, "{\"preset\":\"p\"}", API_BAD_REQUEST, "preset" },
+	{ REQUEST_NEURON, "{\"persistent\":false}", API_BAD_REQUEST,
+	    "opening a session" },
+	{ REQUEST_NEURON, "{\"persistent\":1}", API_BAD_REQUEST,
+	    "persistent" },
+	{ REQUEST_NEURON, "{\"name\":\"a b\"}", API_BAD_REQUEST, "name" },
+	{ REQUEST_NEURON, "{\"name\":\"n-00000000000000000000\"}",
+	    API_BAD_REQUEST, "id" },
+	{ REQUEST_NEURON, "{\"idle_expiry\":0}", API_BAD_REQUEST,
+	    "idle_expiry" },
+	{ REQUEST_NEURON, "{\"labels\":[]}", API_BAD_REQUEST, "labels" },
+	{ REQUEST_NEURON, "{\"labels\":{\"a b\":\"\"}}", API_BAD_REQUEST,
+	    "key" },
+	{ REQUEST_NEURON, "{\"labels\":{\"a\":1}}", API_BAD_REQUEST,
+	    "labels: the value of a" },
+	{ REQUEST_NEURON, "{\"labels\":{\"a\":\"\\n\"}}", API_BAD_REQUEST,
+	    "control" },
+	{ REQUEST_NEURON, "{\"labels\":{\"a\":\"\",\"b\":\"\",\"c\":\"\","
+	    "\"d\":\"\",\"e\":\"\",\"f\":\"\",\"g\":\"\",\"h\":\"\","
+	    "\"i\":\"\",\"j\":\"\",\"k\":\"\",\"l\":\"\",\"m\":\"\","
+	    "\"n\":\"\",\"o\":\"\",\"p\":\"\",\"q\":\"\"}}",
+	    API_BAD_REQUEST, "16" },
 	{ REQUEST_CALL, "{\"dry_run\":1}", API_BAD_REQUEST, "dry_run" },
 	{ REQUEST_SESSION, "{\"dry_run\":true}", API_BAD_REQUEST,
 	    "dry_run" },
@@ -155,6 +179,30 @@ START_TEST(terminal)
 	ck_assert_int_eq(read_body(&q, REQUEST_CALL,
 	    "{\"tool\":\"t\",\"args\":{}}", &bad), 0);
 	ck_assert(!q.pty);
+	request_free(&q);
+}
+END_TEST
+
+/* Labels are one text, in the order of their keys. */
+START_TEST(neuron)
+{
+	struct http_bad bad;
+	struct request q;
+
+	ck_assert_int_eq(read_body(&q, REQUEST_NEURON, "{\"persistent\":true,"
+	    "\"name\":\"mine\",\"idle_expiry\":60,\"profile\":\"p\","
+	    "\"labels\":{\"b\":\"x=y z\",\"a\":\"\"}}", &bad), 0);
+	ck_assert_str_eq(q.labels, "a=\nb=x=y z\n");
+	ck_assert_str_eq(q.name, "mine");
+	ck_assert_str_eq(q.profile, "p");
+	ck_assert_uint_eq(q.idle, 60);
+	request_free(&q);
+	ck_assert_int_eq(read_body(&q, REQUEST_NEURON, "{}", &bad), 0);
+	ck_assert_ptr_null(q.labels);
+	request_free(&q);
+	ck_assert_int_eq(read_body(&q, REQUEST_SESSION,
+	    "{\"neuron\":\"n-00000000000000000000\"}", &bad), 0);
+	ck_assert_str_eq(q.neuron, "n-00000000000000000000");
 	request_free(&q);
 }
 END_TEST
@@ -237,6 +285,7 @@ main(void)
 	tcase_add_test(t, argument_bytes);
 	tcase_add_test(t, inputs);
 	tcase_add_test(t, terminal);
+	tcase_add_test(t, neuron);
 	tcase_add_loop_test(t, signal_and_size, 0,
 	    sizeof(small) / sizeof(small[0]));
 	tcase_add_test(t, signal_names_are_a_list);

@@ -386,7 +386,8 @@ START_TEST(test_generations)
 	ck_assert_ptr_null(settings_of(3));
 	ck_assert_ptr_eq(settings_of(4), settings());
 	/* slots are made once */
-	ck_assert_uint_eq(settings_slots(), 32 + SLOTS_STOCK + SLOTS_DYING);
+	ck_assert_uint_eq(settings_slots(), 32 + SLOTS_STOCK + SLOTS_DYING +
+	    SLOTS_POOL);
 	s = generation(5, 32);
 	ck_assert_int_eq(settings_check(s, settings()), 0);
 	s->limits.v[LIMIT_NEURONS] = 33;

@@ -86,7 +86,7 @@ answer(long nr, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 static void
 setup(void)
 {
-	nprog = filter_build(prog, FILTER_MAX);
+	nprog = filter_build(prog, FILTER_MAX, 0);
 	ck_assert_uint_gt(nprog, 0);
 	ck_assert_uint_lt(nprog, 512);
 }
@@ -250,7 +250,7 @@ START_TEST(test_too_small)
 {
 	struct sock_filter f[64];
 
-	ck_assert_uint_eq(filter_build(f, 64), 0);
+	ck_assert_uint_eq(filter_build(f, 64, 0), 0);
 }
 END_TEST
 

@@ -113,6 +113,28 @@ recv_one(int fd, int ms, struct got *g)
 	return (1);
 }
 
+char	rig_homes[8][ID_SIZE];
+unsigned rig_nhomes, rig_homes_asked;
+
+static void
+answer_homes(int fd)
+{
+	struct enc *e;
+	unsigned i;
+
+	for (i = 0; i < rig_nhomes; i++) {
+		e = enc_new(64);
+		enc_u64(e, 4096 * (i + 1));
+		enc_u64(e, 1700000000);
+		enc_str(e, rig_homes[i]);
+		rig_send(fd, MSG_HOME, e, NULL, 0);
+	}
+	e = enc_new(8);
+	enc_u32(e, rig_nhomes);
+	rig_send(fd, MSG_HOMES_END, e, NULL, 0);
+	rig_homes_asked++;
+}
+
 /* Registered secrets, which an apid is told first, are passed over; so are
  * the ends of sessions and news of the audit log, which are noted. */
 int
@@ -130,6 +152,8 @@ rig_recv(int fd, int ms, struct got *g)
 			rig_news++;
 			rig_news_last = dec_u64(&g->d);
 			ck_assert_int_eq(dec_end(&g->d), 0);
+		} else if (g->type == MSG_HOMES_ASK) {
+			answer_homes(fd);
 		} else if (g->type != MSG_SECRETS && g->type != MSG_SECRET &&
 		    g->type != MSG_SECRETS_END)
 			break;

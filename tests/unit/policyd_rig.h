@@ -90,6 +90,10 @@ extern char	rig_over[ID_SIZE], rig_over_reason[32];
 /* How often AUDIT_NEWS came, and what it said; rig_recv passes it over. */
 extern unsigned	rig_news;
 extern uint64_t	rig_news_last;
+/* The homes that the fake neurond has: HOMES_ASK, which rig_recv passes over,
+ * is answered by them; how often it came. */
+extern char	rig_homes[8][ID_SIZE];
+extern unsigned	rig_nhomes, rig_homes_asked;
 /* 1 and a message, 0 if none came in time, -1 if the channel is closed. */
 int	rig_recv(int fd, int ms, struct got *);
 /* The next message, which must be of this type; the test fails if not. */

@@ -1,0 +1,419 @@
+"""Homes that stay when their neuron is gone: images of a fixed size, each
+neuron's own, which no crash and no damage takes away.
+
+neurond alone is driven (neuron_drive), with the real maker, spawner and loop
+devices."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from harness import BUILD, cgroups_of, wait_for
+
+DRIVE = os.path.join(BUILD, "tests", "system", "neuron_drive")
+UIDS = 1970000000
+ID = "n-0000000000000000000h"
+OTHER = "n-0000000000000000000j"
+SIZE = 32 << 20
+SUPER = 1024		# where ext4's superblock is
+
+
+def loops_work():
+    """1 if this host has what homes are made of."""
+    if not os.path.exists("/sbin/mke2fs") or os.geteuid() != 0:
+        return False
+    try:
+        os.close(os.open("/dev/loop-control", os.O_RDWR | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
+def loops_of(directory):
+    """Loop devices whose files are below the directory."""
+    found = []
+    for name in glob.glob("/sys/block/loop*/loop/backing_file"):
+        try:
+            with open(name) as f:
+                if f.read().startswith(directory + "/"):
+                    found.append(name)
+        except OSError:
+            pass
+    return found
+
+
+class Rig(unittest.TestCase):
+    serial = 0
+
+    def setUp(self):
+        if not loops_work():
+            self.skipTest("no loop devices, or no mke2fs")
+        self.state = os.path.realpath(tempfile.mkdtemp(prefix="myelin-homes."))
+        os.chmod(self.state, 0o700)
+        self.homes = os.path.join(self.state, "neurons")
+        os.mkdir(self.homes, 0o700)
+        Rig.serial += 1
+        self.name = "homes-%d-%d" % (os.getpid(), Rig.serial)
+        self.running = []
+
+    def tearDown(self):
+        for p in self.running:
+            if p.poll() is None:
+                p.terminate()
+            p.communicate(timeout=30)
+        wait_for(lambda: not loops_of(self.state), 20)
+        shutil.rmtree(self.state)
+
+    def command(self, argv, options=(), home=ID, size=SIZE, inodes=1000):
+        words = [DRIVE, "-L", BUILD, "-S", self.state, "-b", str(UIDS), "-I",
+                 self.name, "-H", str(size), "-N", str(inodes), "-t", "30000"]
+        if home:
+            words += ["-h", home]
+        return words + list(options) + ["--"] + list(argv)
+
+    def drive(self, argv, options=(), before=(), **more):
+        """Runs argv in a neuron; returns all that was said."""
+        r = subprocess.run(list(before) + self.command(argv, options, **more),
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           stdin=subprocess.DEVNULL, timeout=90)
+        return r.stdout.decode(errors="replace")
+
+    def sh(self, text, options=(), **more):
+        return self.drive(["/bin/sh", "-c", text], options, **more)
+
+    def begin(self, argv, options=(), say="started", **more):
+        """The same in the background, once the program said a word."""
+        p = subprocess.Popen(self.command(argv, options, **more),
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             stdin=subprocess.DEVNULL)
+        self.running.append(p)
+        seen = b""
+        while say.encode() not in seen:
+            line = p.stdout.readline()
+            self.assertTrue(line, seen)
+            seen += line
+        return p
+
+    def end(self, p):
+        """Its neurond ends after it, and the neuron with that."""
+        p.terminate()
+        p.wait(30)
+        wait_for(lambda: not cgroups_of(self.name), 20)
+
+    def image(self, home=ID):
+        return os.path.join(self.homes, home, "home.img")
+
+    def gone(self, out):
+        """The words with which a neuron was refused."""
+        self.assertNotIn("ENDED exited", out)
+        m = re.search(r'GONE cause (\d) after [0-9.]+ ms "(.*)"', out)
+        self.assertTrue(m, out)
+        return int(m.group(1)), m.group(2)
+
+
+class Kept(Rig):
+    def test_what_is_written_stays(self):
+        out = self.sh("pwd; ls -A; umask 077; echo kept >f; mkdir -m 755 d; "
+                      "ln -s f link; stat -c '%u %g %a' . f", ["-l"])
+        self.assertIn("/home/agent\n1000 1000 700\n1000 1000 600\n", out)
+        self.assertIn("HOMES 1\n", out)
+        size, made = re.search(r"HOME %s (\d+) bytes made (\d+)" % ID,
+                               out).groups()
+        self.assertLess(int(size), SIZE // 2)
+        self.assertLess(abs(int(made) - time.time()), 120)
+        self.assertIn(" home-image", out)
+        # All the time under another uid: the next slot's.
+        out = self.sh("cat f link; stat -c '%u %g %a' f d; rm f", ["-K"])
+        self.assertIn("kept\nkept\n1000 1000 600\n1000 1000 755\n", out)
+        out = self.sh("ls -A", ["-K"])
+        self.assertIn("d\nlink\n", out)
+
+    def test_files_on_the_host(self):
+        self.sh("true")
+        for path, mode in ((os.path.dirname(self.image()), 0o40700),
+                           (self.image(), 0o100600)):
+            st = os.lstat(path)
+            self.assertEqual((st.st_mode, st.st_uid, st.st_gid),
+                             (mode, 0, 0), path)
+        self.assertEqual(os.stat(self.image()).st_size, SIZE)
+        self.assertLess(os.stat(self.image()).st_blocks * 512, SIZE // 2)
+        # Inside of it all is the homes' owner's, whoever that is inside.
+        out = subprocess.run(["/sbin/debugfs", "-R", "stat /", self.image()],
+                             stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL).stdout.decode()
+        self.assertRegex(out, r"User:\s+%d\s+Group:\s+%d" %
+                         (UIDS + 7, UIDS + 7))
+
+    def test_mount(self):
+        out = self.sh("grep ' /home/agent ' /proc/self/mountinfo; "
+                      "cp /bin/true t && chmod 6755 t; stat -c 'mode %a' t; "
+                      "./t && echo runs; mknod n c 1 3 || echo no device")
+        line = re.search(r"^.* /home/agent .*$", out, re.M).group()
+        options = line.split(" ")[5].split(",")
+        self.assertLessEqual({"rw", "nosuid", "nodev", "idmapped"},
+                             set(options), line)
+        self.assertRegex(line, r" - ext4 /dev/loop\d+ ")
+        self.assertNotIn("shared:", line)
+        self.assertNotIn("mode 6755", out)
+        self.assertIn("runs", out)
+        self.assertIn("no device", out)
+
+    def test_another_neuron_has_another(self):
+        self.sh("echo mine >f")
+        out = self.sh("ls -A; echo other >f", ["-l"], home=OTHER)
+        self.assertNotIn("f\n", out.split("ENDED")[0])
+        self.assertIn("HOMES 2\n", out)
+        self.assertIn("mine\n", self.sh("cat f", ["-K"]))
+        out = self.sh("ls -A /home/agent", home=None)
+        self.assertNotIn("f\n", out.split("ENDED")[0])
+
+    def test_with_a_workspace(self):
+        top = tempfile.mkdtemp(prefix="myelin-homes-ws.", dir="/srv"
+                               if os.access("/srv", os.W_OK) else None)
+        try:
+            os.chown(top, 1000, 1000)
+            out = self.sh("echo work >w; echo home >/home/agent/h; pwd; "
+                          "ls -A /home/agent",
+                          ["-w", top, "-C", top])
+            if "can't map" in out:
+                self.skipTest("no idmapped mounts below " + top)
+            self.assertIn(top + "\nh\n", out)
+            self.assertEqual(os.listdir(top), ["w"])
+            self.assertIn("home\n", self.sh("cat /home/agent/h", ["-K"]))
+        finally:
+            shutil.rmtree(top)
+
+
+class Bounds(Rig):
+    def test_bytes(self):
+        out = self.sh("dd if=/dev/zero of=x bs=64k 2>&1; stat -c 'size %s' x; "
+                      "rm x; dd if=/dev/zero of=y bs=1M count=20 2>&1; "
+                      "df -k . | tail -1")
+        self.assertIn("No space left on device", out)
+        size = int(re.search(r"size (\d+)", out).group(1))
+        self.assertLess(size, SIZE)
+        self.assertGreater(size, SIZE * 3 // 4)
+        self.assertIn("20+0 records out", out)
+        used = os.stat(self.image()).st_blocks * 512
+        self.assertLessEqual(used, SIZE + (1 << 20))
+
+    def test_deleted_space_goes_back_to_the_host(self):
+        # /tmp may be on what can't punch holes.
+        probe = os.path.join(self.state, "probe")
+        with open(probe, "wb") as f:
+            f.write(b"x" * 65536)
+        if subprocess.run(["fallocate", "-p", "-l", "65536", probe],
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no holes can be punched here")
+        self.sh("dd if=/dev/urandom of=x bs=1M count=20; sync")
+        full = os.stat(self.image()).st_blocks * 512
+        self.assertGreater(full, 20 << 20)
+        self.sh("rm x; sync", ["-K"])
+        self.assertLess(os.stat(self.image()).st_blocks * 512,
+                        full - (15 << 20))
+
+    def test_inodes(self):
+        code = ("import os\nn = 0\ntry:\n  while n < 5000:\n"
+                "    os.close(os.open('f%d' % n, os.O_CREAT)); n += 1\n"
+                "except OSError as e: print('errno', e.errno)\n"
+                "print('made', n)\n")
+        out = self.drive(["/usr/bin/python3", "-c", code])
+        self.assertIn("errno 28\n", out)
+        n = int(re.search(r"made (\d+)", out).group(1))
+        self.assertLessEqual(n, 1000)
+        self.assertGreater(n, 900)
+
+    def test_too_small(self):
+        cause, why = self.gone(self.sh("true", size=4 << 20))
+        self.assertEqual(cause, 3)
+        self.assertEqual(why, "a home that is kept has at least 8388608 "
+                         "bytes; the profile's limit is 4194304 (home)")
+        self.assertEqual(os.listdir(self.homes), [])
+        self.assertIn("ENDED exited", self.sh("true", size=8 << 20,
+                                              inodes=256))
+
+    def test_a_large_one_is_sparse(self):
+        out = self.sh("df -k . | tail -1", size=100 << 30, inodes=100000)
+        self.assertIn("ENDED exited code 0", out)
+        st = os.stat(self.image())
+        self.assertEqual(st.st_size, 100 << 30)
+        self.assertLess(st.st_blocks * 512, 64 << 20)
+
+    def test_the_hosts_disk_is_full(self):
+        """What is then lost is said to the program that wrote it, and the
+        other homes and the next neuron are none the worse."""
+        small = os.path.join(self.state, "disk")
+        os.mkdir(small)
+        mount = ["unshare", "-m", "sh", "-ec",
+                 "mount -t tmpfs -o size=12m,mode=0700 tmpfs %s; "
+                 "mkdir -m 700 %s/neurons; exec \"$@\"" % (small, small), "sh"]
+        argv = self.command(["/bin/sh", "-c", "dd if=/dev/urandom of=x bs=1M "
+                             "count=20 conv=fsync && echo WROTE"])
+        argv[argv.index("-S") + 1] = small
+        out = subprocess.run(mount + argv, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT,
+                             stdin=subprocess.DEVNULL,
+                             timeout=90).stdout.decode(errors="replace")
+        self.assertRegex(out, "Input/output error|No space left|Read-only")
+        self.assertNotIn("WROTE", out)
+        self.assertIn("ENDED exited code 1", out)
+        self.assertIn("ENDED exited code 0", self.sh("echo x >f"))
+
+
+class Refused(Rig):
+    def test_one_that_is_lost_is_not_made_again(self):
+        cause, why = self.gone(self.sh("true", ["-K"]))
+        self.assertEqual(cause, 3)
+        self.assertEqual(why, "its home, neurons/%s/home.img, is lost" % ID)
+        self.assertEqual(os.listdir(self.homes), [])
+
+    def damaged(self, change, words):
+        self.sh("echo precious >f")
+        with open(self.image(), "r+b") as f:
+            change(f)
+        with open(self.image(), "rb") as f:
+            before = f.read()
+        cause, why = self.gone(self.sh("true", ["-l"]))
+        self.assertEqual(cause, 3)
+        self.assertRegex(why, "^its home, neurons/%s/home.img, %s" %
+                         (ID, words))
+        with open(self.image(), "rb") as f:
+            self.assertEqual(f.read(), before)
+        # Another's is not touched by it.
+        self.assertIn("ENDED exited code 0", self.sh("true", home=OTHER))
+
+    def test_no_ext4(self):
+        def change(f):
+            f.seek(SUPER)
+            f.write(bytes(1024))
+        self.damaged(change, "holds no ext4")
+
+    def test_cut_off(self):
+        self.damaged(lambda f: f.truncate(SUPER), "is cut off")
+
+    def test_cut_off_in_the_middle(self):
+        self.damaged(lambda f: f.truncate(SIZE // 2), "is damaged")
+
+    def test_errors_that_the_kernel_met(self):
+        self.damaged(lambda f: subprocess.run(
+            ["/sbin/debugfs", "-w", "-R", "ssv state 2", f.name],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
+            "is damaged: the kernel met errors in it")
+        # What the page says to do mends it.
+        subprocess.run(["/sbin/e2fsck", "-f", "-p", self.image()],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertIn("precious\n", self.sh("cat f", ["-K"]))
+
+    def test_a_link_is_not_followed(self):
+        self.sh("true", home=OTHER)
+        os.mkdir(os.path.dirname(self.image()), 0o700)
+        os.symlink(self.image(OTHER), self.image())
+        self.assertIn("its home: its image: Too many levels",
+                      self.gone(self.sh("true"))[1])
+        os.remove(self.image())
+        os.rmdir(os.path.dirname(self.image()))
+        os.symlink(os.path.dirname(self.image(OTHER)),
+                   os.path.dirname(self.image()))
+        self.assertIn("its home: its directory:",
+                      self.gone(self.sh("true"))[1])
+        os.remove(os.path.dirname(self.image()))
+
+    def test_no_loop_devices(self):
+        out = self.sh("true", before=[
+            "unshare", "-m", "sh", "-ec", "mount --bind /dev/null "
+            "/dev/loop-control; exec \"$@\"", "sh"])
+        cause, why = self.gone(out)
+        self.assertEqual(cause, 2)
+        self.assertIn("its home: a free loop device: ", why)
+        # Nothing half made is a home, and it can be made later.
+        self.assertIn("HOMES 1\n", self.sh("true", ["-l"]))
+
+    def test_two_neuronds(self):
+        """Whoever has it has it alone."""
+        p = self.begin(["/bin/sh", "-c", "echo started; sleep 60"])
+        first, self.name = self.name, self.name + "b"
+        cause, why = self.gone(self.sh("true", ["-K"]))
+        self.assertEqual((cause, why), (
+            3, "its home, neurons/%s/home.img, is in use" % ID))
+        self.name = first
+        self.end(p)
+
+
+class Dropped(Rig):
+    def test_one_that_is_live(self):
+        out = self.sh("echo x >f", ["-D", "-l"])
+        self.assertIn('DROPPED %s error 16 "the neuron is live"' % ID, out)
+        self.assertIn('DROPPED %s error 0 ""' % ID, out)
+        self.assertIn("HOMES 0\n", out)
+        self.assertEqual(os.listdir(self.homes), [])
+
+    def test_others_stay(self):
+        self.sh("echo mine >f", home=OTHER)
+        self.sh("true", ["-D"])
+        self.assertEqual(os.listdir(self.homes), [OTHER])
+        self.assertIn("mine\n", self.sh("cat f", ["-K"], home=OTHER))
+
+    def test_one_that_is_not_there(self):
+        out = self.drive(["/bin/true"], ["-K", "-D"])
+        self.assertIn("DROPPED %s error 2 " % ID, out)
+
+
+class Deaths(Rig):
+    def kept(self):
+        self.assertIn("kept\n", self.sh("cat f", ["-K"]))
+
+    def kill(self, what):
+        return self.sh("echo kept >f; sync; echo started; sleep 1",
+                       ["-k", what])
+
+    def test_neurond(self):
+        self.kill("neurond")
+        self.kept()
+
+    def test_spawner(self):
+        self.kill("spawner")
+        self.kept()
+
+    def test_maker(self):
+        out = self.kill("maker")
+        self.assertIn("maker pid", out)
+        self.kept()
+
+    def test_without_a_sync_the_journal_is_replayed(self):
+        """The machine may stop at any time: what a home looked like then is
+        one that opens."""
+        p = self.begin(["/bin/sh", "-c", "i=0; mkdir d; echo started; "
+                        "while :; do i=$((i+1)); echo $i >d/$i; "
+                        "mv d/$i d/x; sync d/x; done"])
+        time.sleep(1)
+        copy = os.path.join(self.homes, OTHER)
+        os.mkdir(copy, 0o700)
+        # What the disk has in this moment, as a power cut leaves it.
+        shutil.copyfile(self.image(), self.image(OTHER))
+        self.end(p)
+        out = self.sh("ls d | wc -l; cat d/x", ["-K"], home=OTHER)
+        self.assertIn("ENDED exited code 0", out)
+
+    def test_what_was_being_made(self):
+        directory = os.path.dirname(self.image())
+        os.mkdir(directory, 0o700)
+        with open(os.path.join(directory, "home.new"), "wb") as f:
+            f.truncate(SIZE)
+        out = self.sh("true", ["-l"], home=OTHER)
+        self.assertIn("HOMES 1\n", out)
+        self.assertEqual(os.listdir(self.homes), [OTHER])
+
+    def test_ten_in_turn(self):
+        """Each opens what the one before let go."""
+        out = self.drive(["/bin/sh", "-c", "echo x >>f; cat f | wc -l"],
+                         ["-c", "10"])
+        self.assertEqual(out.count("ENDED exited code 0"), 10, out)
+        self.assertIn("\n10\n", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
