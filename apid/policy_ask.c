@@ -40,7 +40,7 @@ policy_home_make(struct conn *c, const struct request *q)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_HOME_MAKE);
 	imsg_put_u32(m, p->request);
