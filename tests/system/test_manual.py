@@ -26,6 +26,8 @@ ELSEWHERE = {
     "--name=myelin-seal - /etc/myelin/seal.cred":
         "contrib/vm/guest: the host's own credential store",
     "# systemctl edit myelin": "an editor; contrib/vm/guest writes the file",
+    "# journalctl MYELIN_CALL=c-7k2mh3v9rq4xw8zt5bnd":
+        "test_log: the field; journalctl needs a journal",
     "# journalctl -f MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a":
         "test_journal: the field; journalctl needs a journal",
     "# kill -HUP $(pidof myelind); sleep 1; myelinctl status":

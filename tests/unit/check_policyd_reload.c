@@ -406,7 +406,7 @@ END_TEST
 
 START_TEST(manage_what)
 {
-	(void)manage(operator(), MANAGE_PRUNE_LOOK + 1, 0);
+	(void)manage(operator(), MANAGE_LAST + 1, 0);
 	ck_assert(rig_closed(&rig, RIG_OPERATOR));
 	ck_assert(rig_alive(&rig));
 }
