@@ -25,6 +25,7 @@
 #define BUCKETS		1024
 #define DRAIN_MS	500	/* for the pipes, once the program is gone */
 #define SENDING_MS	2	/* behind the answer, for the transcript */
+#define WATCHING_MS	2	/* until the loop looks at a call's pipes */
 #define OVERHEAD	4096	/* what a finished call costs beside output */
 
 TAILQ_HEAD(calls, call);
@@ -33,9 +34,11 @@ static LIST_HEAD(, call) table[BUCKETS];
 static struct calls	 live = TAILQ_HEAD_INITIALIZER(live);
 static struct calls	 finished = TAILQ_HEAD_INITIALIZER(finished);
 static struct calls	 unsent = TAILQ_HEAD_INITIALIZER(unsent);
+static struct calls	 unwatched = TAILQ_HEAD_INITIALIZER(unwatched);
 static struct limits	 limits;
 static struct event	*expiry;
 static struct event	*sending;
+static struct event	*watching;
 static uint64_t		 charged;	/* bytes, of all calls */
 
 int64_t
@@ -96,11 +99,20 @@ call_of(const struct conn *c, const char *id)
 	return (call);
 }
 
+static void
+watch_no_more(struct call *call)
+{
+	if (call->is_unwatched)
+		TAILQ_REMOVE(&unwatched, call, unwatched);
+	call->is_unwatched = 0;
+}
+
 void
 call_free(struct call *call)
 {
 	int i;
 
+	watch_no_more(call);
 	for (i = 0; i < STREAMS; i++)
 		output_free(&call->out[i]);
 	feed_free(call->feed);
@@ -151,6 +163,35 @@ send_soon(struct call *call)
 	TAILQ_INSERT_TAIL(&unsent, call, unsent);
 	if (!evtimer_pending(sending, NULL))
 		evtimer_add(sending, &tv);
+}
+
+/*
+ * Most calls are over before anybody could have read of them: their pipes are
+ * then read once, at the end, and the loop never hears of them.
+ */
+static void
+watch_soon(struct call *call)
+{
+	struct timeval tv = { .tv_usec = WATCHING_MS * 1000 };
+
+	call->is_unwatched = 1;
+	TAILQ_INSERT_TAIL(&unwatched, call, unwatched);
+	if (!evtimer_pending(watching, NULL))
+		evtimer_add(watching, &tv);
+}
+
+static void
+on_watching(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *call;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	while ((call = TAILQ_FIRST(&unwatched)) != NULL) {
+		watch_no_more(call);
+		output_watch(call);
+	}
 }
 
 static void
@@ -285,6 +326,9 @@ calls_config(const struct limits *l)
 	if (sending == NULL && (sending = evtimer_new(proc_base(), on_sending,
 	    NULL)) == NULL)
 		fatalx("memory");
+	if (watching == NULL && (watching = evtimer_new(proc_base(),
+	    on_watching, NULL)) == NULL)
+		fatalx("memory");
 }
 
 /* ---- events ---- */
@@ -315,12 +359,13 @@ call_event(struct call *call, enum event_kind kind, char *json)
 }
 
 void
-call_judged(struct call *call, json_t *verdict)
+call_judged(struct call *call, json_t *verdict, int clean)
 {
 	if (call->state >= CALL_ENDED)
 		return;
 	/* it has words of the call's own command */
-	clean_values(verdict);
+	if (!clean)
+		clean_values(verdict);
 	json_object_set_new(verdict, "call", json_string(call->id));
 	call_event(call, EVENT_JUDGED, json_text(verdict));
 }
@@ -382,7 +427,7 @@ call_started(struct call *call)
 	if (call->state != CALL_QUEUED)
 		return;
 	call->state = CALL_RUNNING;
-	output_widen(&call->out[STREAM_STDOUT]);
+	output_started(call);
 	j = json_object();
 	json_object_set_new(j, "call", json_string(call->id));
 	call_event(call, EVENT_STARTED, json_text(j));
@@ -400,8 +445,6 @@ call_refused(struct call *call)
 void
 call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 {
-	int i;
-
 	memcpy(call->id, t->id, sizeof(call->id));
 	memcpy(call->session_id, t->session, sizeof(call->session_id));
 	call->principal = t->principal;
@@ -414,8 +457,7 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
 	if (call->session_id[0] != '\0')
 		call->session = session_join(call);
-	for (i = 0; i < STREAMS; i++)
-		output_enable(&call->out[i]);
+	watch_soon(call);
 	if (c == NULL) {
 		/* The one that would have taken the output is gone. */
 		if (call->wants_events || call->sink != NULL)
@@ -461,16 +503,21 @@ call_ended(struct call *call, const char *json, size_t n)
 
 	if (call->state >= CALL_ENDED)
 		return;
+	/* A body's result, of any words, is added to it. */
+	call->is_clean = call->body == NULL && clean_is(json, n);
 	call->ended = json_loadb(json, n, 0, NULL);
 	if (!json_is_object(call->ended)) {
 		log_warnx_of(&(struct log_about){ .call = call->id },
 		    "call %s: policyd's record is not JSON", call->id);
 		json_decref(call->ended);
 		call->ended = call_failure(call, "interrupted", "");
+		call->is_clean = 0;
 	}
 	call->state = CALL_ENDED;
 	feed_free(call->feed);
 	call->feed = NULL;
+	watch_no_more(call);
+	output_ended(call);
 	output_resume(call);
 	call->drain = evtimer_new(proc_base(), on_drained, call);
 	if (call->drain == NULL)

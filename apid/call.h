@@ -94,6 +94,9 @@ struct call {
 	int			 block;
 	int			 pty;		/* it has a terminal */
 	int			 strip;
+	int			 watched;	/* its pipes are, by the loop */
+	TAILQ_ENTRY(call)	 unwatched;
+	int			 is_unwatched;
 	enum consumer		 consumer_state;
 	struct reader		*consumer;
 	TAILQ_HEAD(, reader)	 readers;
@@ -110,6 +113,7 @@ struct call {
 
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
+	int			 is_clean;	/* that has no secrets */
 	struct event		*drain;
 	char			*record;	/* the same, sealed */
 	json_t			*result;	/* the tool's own, or NULL */
@@ -144,7 +148,7 @@ void	call_ask_sink(struct conn *, const char *session,
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
 /* The verdict is an object, and changed. */
-void	call_judged(struct call *, json_t *verdict);
+void	call_judged(struct call *, json_t *verdict, int clean);
 /*
  * It waits for a person, for ms at most: the event's data is JSON of n bytes.
  */

@@ -101,6 +101,13 @@ clean_values(json_t *j)
 	(void)clean_value(NULL, j, 0);
 }
 
+int
+clean_is(const char *text, size_t size)
+{
+	return (!values_any() && memchr(text, '\\', size) == NULL &&
+	    !scan_dirty(text, size));
+}
+
 char *
 clean_json(const char *text, size_t size, size_t *n)
 {

@@ -11,6 +11,12 @@
 /* Secrets in the strings inside are replaced, in place. */
 void	clean_values(json_t *);
 /*
+ * Whether JSON text is as clean as its values would be by clean_values: all of
+ * it is looked at once, so where it has escapes, what they stand for is not
+ * known and the answer is 0.  Its names must be our own.
+ */
+int	clean_is(const char *, size_t);
+/*
  * JSON text of policyd's.  NULL if there is nothing to take out, else fresh
  * text of *n bytes.
  */

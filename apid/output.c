@@ -42,25 +42,40 @@ output_start(struct output *o, struct call *call, int stream, int fd)
 	o->ev = event_new(proc_base(), fd, EV_READ | EV_PERSIST,
 	    on_readable, o);
 	o->idle = evtimer_new(proc_base(), on_idle, o);
-	o->scan = scan_new();
 	if (call->strip)
 		o->strip = strip_new();
-	return (o->ev == NULL || o->idle == NULL || o->scan == NULL ||
+	return (o->ev == NULL || o->idle == NULL ||
 	    (call->strip && o->strip == NULL) ? -1 : 0);
 }
 
-void
-output_enable(struct output *o)
-{
-	event_add(o->ev, NULL);
-}
-
-void
-output_widen(struct output *o)
+static void
+widen(struct output *o)
 {
 	/* Over the user's quota of pipe pages it stays as it is. */
 	if (o->fd != -1 && fcntl(o->fd, F_SETPIPE_SZ, PIPE_BYTES) == -1)
 		log_debug("call %s: pipe_small", o->call->id);
+}
+
+void
+output_started(struct call *call)
+{
+	if (call->watched)
+		widen(&call->out[STREAM_STDOUT]);
+}
+
+void
+output_watch(struct call *call)
+{
+	int i;
+
+	if (call->watched)
+		return;
+	call->watched = 1;
+	for (i = 0; i < STREAMS; i++)
+		if (call->out[i].fd != -1)
+			event_add(call->out[i].ev, NULL);
+	if (call->state == CALL_RUNNING)
+		widen(&call->out[STREAM_STDOUT]);
 }
 
 /* ---- room ---- */
@@ -272,6 +287,9 @@ take(struct output *o, uint32_t n, int final)
 
 	if (is_file(o))
 		return (take_file(o, n));
+	/* Most programs say nothing on one of both, or on either. */
+	if (o->scan == NULL && (o->scan = scan_new()) == NULL)
+		return (-1);
 	o->chunk->used += n;
 	o->held += n;
 	if (scan_feed(o->scan, o->chunk->data + o->chunk->used - o->held,
@@ -401,7 +419,7 @@ close_pipe(struct output *o)
 		end_result(o);
 	if (!o->broken && take_last(o) == -1)
 		log_warn("call %s: output", o->call->id);
-	o->redacted = scan_count(o->scan);
+	o->redacted = o->scan == NULL ? 0 : scan_count(o->scan);
 	let_go(o);
 }
 
@@ -425,6 +443,16 @@ fill(struct output *o, uint32_t *n)
 		return (got);
 	}
 	(void)ioctl(o->fd, FIONREAD, &there);
+	/* At its end, most often: no chunk for that. */
+	if (there == 0) {
+		if ((got = read(o->fd, raw, ROOM_MIN)) <= 0)
+			return (got);
+		if ((c = make_chunk(o, (size_t)got, 1)) == NULL)
+			return (0);
+		memcpy(c->data + c->used, raw, (size_t)got);
+		*n = (uint32_t)got;
+		return (got);
+	}
 	c = make_chunk(o, there > 0 ? (size_t)there : 0, 0);
 	if (c == NULL)
 		return (0);
@@ -465,21 +493,42 @@ read_once(struct output *o)
 	return (1);
 }
 
+/* A turn's worth.  1 if the pipe was closed by that. */
+static int
+read_burst(struct output *o)
+{
+	int i, r = 1;
+
+	for (i = 0; i < READ_BURST && r == 1; i++)
+		r = read_once(o);
+	if (r == -1)
+		close_pipe(o);
+	return (r == -1);
+}
+
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct output *o = arg;
 	struct call *call = o->call;
-	int i, r = 1;
 
 	(void)fd;
 	(void)what;
-	for (i = 0; i < READ_BURST && r == 1; i++)
-		r = read_once(o);
-	if (r == -1) {
-		close_pipe(o);
+	if (read_burst(o))
 		call_output_end(call);
-	}
+}
+
+void
+output_ended(struct call *call)
+{
+	int i;
+
+	if (call->watched)
+		return;
+	for (i = 0; i < STREAMS; i++)
+		if (call->out[i].fd != -1)
+			(void)read_burst(&call->out[i]);
+	output_watch(call);
 }
 
 void

@@ -386,7 +386,7 @@ on_call_judged(void *arg, struct imsg *m)
 	    0, NULL)) == NULL)
 		return (-1);
 	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
-		call_judged(call, verdict);
+		call_judged(call, verdict, clean_is((const char *)json, n));
 	json_decref(verdict);
 	return (0);
 }

@@ -20,7 +20,8 @@ policy_open(struct conn *c, const struct request *q, policy_fn *fn, void *arg)
 	m = imsg_new(q->rules != NULL ? MSG_OPEN_RULED : MSG_OPEN);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
-	imsg_put_u8(m, OPEN_SESSION);
+	imsg_put_u8(m, (uint8_t)(OPEN_SESSION |
+	    (q->read_only ? OPEN_F_READ_ONLY : 0)));
 	imsg_put_u32(m, q->owner_uid);
 	imsg_put_u32(m, q->owner_gid);
 	imsg_put_u32(m, q->expires);
@@ -234,7 +235,8 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u32(m, q->timeout_ms);
 	imsg_put_u8(m, (uint8_t)q->input);
 	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
-	    (q->dry_run ? ASK_F_DRY_RUN : 0)));
+	    (q->dry_run ? ASK_F_DRY_RUN : 0) |
+	    (q->read_only ? ASK_F_READ_ONLY : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);

@@ -42,6 +42,7 @@ static int	member_dry_run(struct reading *, const char *, json_t *);
 static int	member_profile(struct reading *, const char *, json_t *);
 static int	member_preset(struct reading *, const char *, json_t *);
 static int	member_workspace(struct reading *, const char *, json_t *);
+static int	member_read_only(struct reading *, const char *, json_t *);
 static int	member_owner(struct reading *, const char *, json_t *);
 static int	member_expires(struct reading *, const char *, json_t *);
 static int	member_rules(struct reading *, const char *, json_t *);
@@ -71,6 +72,7 @@ static const struct member members[] = {
 	{ "profile",		ANY_NEURON,	 member_profile },
 	{ "preset",		ANY_PRESET,	 member_preset },
 	{ "workspace",		ANY_NEURON,	 member_workspace },
+	{ "read_only",		ANY_NEURON,	 member_read_only },
 	{ "owner",		ANY_NEURON,	 member_owner },
 	{ "expires",		REQUEST_SESSION, member_expires },
 	{ "neuron",		REQUEST_SESSION, member_neuron },
@@ -378,6 +380,16 @@ member_workspace(struct reading *r, const char *name, json_t *v)
 		return (refuse(r, API_BAD_REQUEST, "%s: not an absolute path "
 		    "of at most %d bytes", name, PATH_BYTES_MAX - 1));
 	memcpy(r->request->workspace, s, strlen(s) + 1);
+	return (0);
+}
+
+static int
+member_read_only(struct reading *r, const char *name, json_t *v)
+{
+	if (!json_is_boolean(v))
+		return (refuse(r, API_BAD_REQUEST,
+		    "%s: neither true nor false", name));
+	r->request->read_only = json_is_true(v);
 	return (0);
 }
 

@@ -22,6 +22,7 @@ struct request {
 	char		 workspace[PATH_BYTES_MAX];
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
+	int		 read_only;	/* the workspace is to be */
 	char		*rules;		/* the session's own, JSON; or NULL */
 	char		 neuron[ID_SIZE];	/* a persistent one, or "" */
 	char		 name[NAME_BYTES_MAX];	/* of one that is made, or "" */

@@ -171,7 +171,8 @@ result_seal(struct call *call)
 		seal_stream(call, i);
 	if (call->body != NULL)
 		body_seal(call->body, j);
-	clean_values(j);
+	if (!call->is_clean)
+		clean_values(j);
 	if (call->body != NULL)
 		note_denial(call, j);
 	(void)snprintf(call->final, sizeof(call->final), "%s",

@@ -346,9 +346,11 @@ channel_flush(struct channel *ch)
 {
 	struct imsg *m;
 
+	ch->full = 0;
 	while ((m = TAILQ_FIRST(&ch->queue)) != NULL) {
 		switch (imsg_write(ch, m)) {
 		case 0:
+			ch->full = 1;
 			return (0);
 		case -1:
 			channel_shut(ch, errno);
@@ -361,6 +363,9 @@ channel_flush(struct channel *ch)
 		ch->queued_count--;
 		imsg_free(m);
 	}
+	if (ch->soon_set && ch->calm != NULL)
+		ch->calm(ch);
+	ch->soon_set = 0;
 	return (ch->shut ? -1 : 1);
 }
 
@@ -382,24 +387,10 @@ imsg_sendable(struct channel *ch, struct imsg *m)
 	return (0);
 }
 
-int
-channel_send(struct channel *ch, struct imsg *m)
+/* Into the queue.  0, or -1 if that killed the channel. */
+static int
+enqueue(struct channel *ch, struct imsg *m)
 {
-	int sent = 0;
-
-	if (ch == NULL || ch->shut || !imsg_sendable(ch, m)) {
-		imsg_free(m);
-		return (-1);
-	}
-	trace(ch, "sends", m->type, enc_size(m->enc), m->nfds);
-	if (TAILQ_EMPTY(&ch->queue))
-		sent = imsg_write(ch, m);
-	if (sent != 0) {
-		if (sent == -1)
-			channel_shut(ch, errno);
-		imsg_free(m);
-		return (sent == -1 ? -1 : 0);
-	}
 	TAILQ_INSERT_TAIL(&ch->queue, m, entry);
 	ch->queued_bytes += enc_size(m->enc);
 	ch->queued_count++;
@@ -409,8 +400,54 @@ channel_send(struct channel *ch, struct imsg *m)
 		    QUEUE_MAX_BYTES, QUEUE_MAX_COUNT);
 		return (-1);
 	}
+	return (0);
+}
+
+static int
+may_send(struct channel *ch, struct imsg *m)
+{
+	if (ch == NULL || ch->shut || !imsg_sendable(ch, m)) {
+		imsg_free(m);
+		return (0);
+	}
+	trace(ch, "sends", m->type, enc_size(m->enc), m->nfds);
+	return (1);
+}
+
+int
+channel_send(struct channel *ch, struct imsg *m)
+{
+	int sent = 0;
+
+	if (!may_send(ch, m))
+		return (-1);
+	if (TAILQ_EMPTY(&ch->queue))
+		sent = imsg_write(ch, m);
+	if (sent != 0) {
+		if (sent == -1)
+			channel_shut(ch, errno);
+		imsg_free(m);
+		return (sent == -1 ? -1 : 0);
+	}
+	if (enqueue(ch, m) == -1)
+		return (-1);
+	/* What is before it may only have waited for it. */
+	if (!ch->full && channel_flush(ch) != 0)
+		return (ch->shut ? -1 : 0);
 	if (ch->wake != NULL)
 		ch->wake(ch);
+	return (0);
+}
+
+int
+channel_send_soon(struct channel *ch, struct imsg *m, unsigned us)
+{
+	if (!may_send(ch, m) || enqueue(ch, m) == -1)
+		return (-1);
+	if (ch->full || ch->soon == NULL)
+		return (0);
+	ch->soon_set = 1;
+	ch->soon(ch, us);
 	return (0);
 }
 

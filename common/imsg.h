@@ -88,6 +88,13 @@ void	imsg_put_fd(struct imsg *, int fd);
  * the channel.
  */
 int	channel_send(struct channel *, struct imsg *m);
+/*
+ * The same for what nobody waits for: it goes, in its order, with the next
+ * message that is sent, or else within us (0: at the end of this turn of the
+ * loop).  So its reader is woken once for both.  Without a loop it waits for
+ * the next message.
+ */
+int	channel_send_soon(struct channel *, struct imsg *m, unsigned us);
 /* Bytes waiting to be sent. */
 size_t	channel_queued(const struct channel *);
 

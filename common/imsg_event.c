@@ -72,6 +72,26 @@ glue_wake(struct channel *ch)
 }
 
 static void
+glue_soon(struct channel *ch, unsigned us)
+{
+	const struct timeval tv = {
+		.tv_sec = us / 1000000, .tv_usec = us % 1000000
+	};
+	struct glue *g = ch->glue;
+
+	if (us == 0)
+		event_active(g->later, EV_TIMEOUT, 0);
+	else if (!evtimer_pending(g->later, NULL))
+		evtimer_add(g->later, &tv);
+}
+
+static void
+glue_calm(struct channel *ch)
+{
+	event_del(((struct glue *)ch->glue)->later);
+}
+
+static void
 glue_free(struct glue *g)
 {
 	struct event *all[] = { g->read, g->write, g->later };
@@ -89,6 +109,8 @@ glue_detach(struct channel *ch)
 	struct glue *g = ch->glue;
 
 	ch->wake = NULL;
+	ch->soon = NULL;
+	ch->calm = NULL;
 	ch->detach = NULL;
 	ch->glue = NULL;
 	glue_free(g);
@@ -111,6 +133,8 @@ channel_attach(struct channel *ch, struct event_base *base)
 	}
 	ch->glue = g;
 	ch->wake = glue_wake;
+	ch->soon = glue_soon;
+	ch->calm = glue_calm;
 	ch->detach = glue_detach;
 	if (ch->dead || !TAILQ_EMPTY(&ch->queue))
 		glue_wake(ch);

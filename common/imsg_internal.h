@@ -37,6 +37,7 @@ struct channel {
 	size_t		 queued_count;
 	int		 shut;		/* nothing can be sent any more */
 	int		 starved;	/* the last try failed for fds in flight */
+	int		 full;		/* the last try failed: wait for room */
 	int		 dead;
 	int		 told;
 	int		 holds;		/* frames that still use it */
@@ -44,6 +45,10 @@ struct channel {
 	char		 reason[160];
 	/* The event glue: told when there is something to write or a death. */
 	void		(*wake)(struct channel *);
+	/* Told of messages that may wait so long, in us, and of their going. */
+	void		(*soon)(struct channel *, unsigned us);
+	void		(*calm)(struct channel *);
+	int		 soon_set;
 	void		(*detach)(struct channel *);
 	void		*glue;
 };

@@ -39,6 +39,7 @@ common_libcommon_a_SOURCES = \
 	common/proc_drop.c \
 	common/proc_filter.c \
 	common/egress_slice.c \
+	common/trees.c common/trees.h \
 	common/rule_slice.c \
 	common/slice.c common/slice.h \
 	common/value_hash.c common/value_hash.h

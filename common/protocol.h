@@ -392,6 +392,10 @@ ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
  *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
  *   that have these ("": any) */						\
 ROW(NEURONS_FOR, CH_API, DIR_UP, 24, 2, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- neurond and PID 1 of a neuron, for short calls ------------------- */ \
+/* RUN_RAN u32 run, i32 exit code, i32 signal, u64 peak bytes, u32 us that it \
+ *   ran: RUN_STARTED and RUN_ENDED in one, of what ended at once */	\
+ROW(RUN_RAN,	CH_INIT, DIR_UP, 24, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* ---- looking after it ------------------------------------------------ */ \
 /* REQUEST u32 request, u64 the number that its client was told: just	\
  *   before what asks for a change under that request */		\
@@ -399,7 +403,15 @@ ROW(REQUEST,	CH_API, DIR_UP, 12, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* LOG_ASK u8 verbose: an operator asked policyd.  LOG_LEVEL u8 verbose: so	\
  *   it is from now on, until the next configuration */			\
 ROW(LOG_ASK,	CH_CONTROL, DIR_UP, 1, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
-ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* ---- directories of the host that a profile names -------------------- */ \
+/* TREES u32 slot, u32 generation, u32 kuid (0: root's files stay root's),	\
+ *   u8 directories, u8 1 if the first is the neuron's root, S their paths,	\
+ *   each with a newline */						\
+ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
+ *   S which and why; detached mounts... */				\
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
 
 #include "protocol_neuron.h"
 
@@ -475,6 +487,7 @@ enum { KEY_ADD = 1, KEY_REVOKE = 2, KEY_ROTATE = 3 };
 
 /* OPEN: what to make; HOME_MAKE makes a persistent neuron */
 enum { OPEN_SESSION = 1 };
+#define OPEN_F_READ_ONLY	0x80	/* with it: the workspace is */
 
 /* stdin of a call */
 enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
@@ -482,6 +495,7 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 /* ASK flags */
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
+#define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */
@@ -572,7 +586,8 @@ const char *egress_end_name(unsigned end);	/* "closed" ... or "?" */
 #define BUILD_F_HOME		0x08	/* a tree is its home */
 #define BUILD_F_ROOT		0x10	/* a tree is its root */
 #define BUILD_F_READ_ONLY	0x20	/* the workspace's tree is read-only */
-#define BUILD_FLAGS		0x3f
+#define BUILD_F_OVERLAY		0x40	/* which it may change for itself */
+#define BUILD_FLAGS		0x7f
 
 /* BUILD: mounts beside workspace, home and root: what its fds leave */
 #define BUILD_MOUNTS_MAX	5
@@ -639,6 +654,7 @@ enum end_cause {
 };
 #define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
 #define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

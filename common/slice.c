@@ -14,6 +14,7 @@
 
 #include "codec.h"
 #include "slice.h"
+#include "trees.h"
 
 #define SLICE_VERSION	1
 #define LIST_MAX	4096		/* entries of any list */
@@ -81,6 +82,7 @@ static void
 profile_free(struct cf_profile *p)
 {
 	where_free(&p->where);
+	trees_free(&p->trees);
 	egress_free(&p->egress);
 }
 
@@ -222,6 +224,7 @@ put_profiles(struct enc *e, const struct slice *s)
 		enc_u8(e, (uint8_t)s->profiles[i].variant);
 		enc_u8(e, (uint8_t)s->profiles[i].sharing);
 		enc_u8(e, s->profiles[i].read_only != 0);
+		trees_put(e, &s->profiles[i].trees);
 		put_limits(e, &s->profiles[i].limits);
 		egress_put(e, &s->profiles[i].egress);
 	}
@@ -478,6 +481,7 @@ get_profiles(struct dec *d, struct slice *s)
 		p->variant = get_kind(d, VARIANT_STRICT);
 		p->sharing = get_kind(d, SHARING_NONE);
 		p->read_only = dec_u8(d) != 0;
+		trees_get(d, &p->trees);
 		get_limits(d, &p->limits);
 		egress_get(d, &p->egress);
 	}
@@ -755,6 +759,17 @@ path_clean(const char *path)
 			return (0);
 	}
 	return (1);
+}
+
+int
+path_within(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1)
+		return (1);	/* "/" */
+	return (strncmp(path, dir, n) == 0 &&
+	    (path[n] == '\0' || path[n] == '/'));
 }
 
 int

@@ -40,6 +40,24 @@ enum cf_sharing {
 	SHARING_NONE
 };
 
+/* A directory of the host that a profile's neurons see, read-only. */
+struct cf_mount {
+	struct where	 where;
+	char		*path;		/* on the host */
+	char		*at;		/* inside */
+};
+#define MOUNTS_MAX	5		/* of a profile */
+#define TREE_PATH_MAX	1024		/* bytes of a path, NUL included */
+
+/* Directories of the host that a profile's neurons are built from. */
+struct cf_trees {
+	struct where	 where;		/* of the root */
+	char		*root;		/* in place of the host's /usr, or NULL */
+	int		 overlay;	/* a neuron may change it for itself */
+	struct cf_mount	*mounts;
+	size_t		 nmounts;
+};
+
 struct cf_profile {
 	struct where	 where;
 	char		 name[NAME_BYTES_MAX];
@@ -47,6 +65,7 @@ struct cf_profile {
 	enum cf_variant	 variant;
 	enum cf_sharing	 sharing;
 	int		 read_only;	/* workspaces are */
+	struct cf_trees	 trees;
 	struct limits	 limits;	/* resolved: every row has a value */
 	struct cf_egress egress;
 };
@@ -215,5 +234,7 @@ void	strings_free(struct strings *);
  */
 int	path_allowed(const struct strings *, const char *path);
 int	path_clean(const char *path);
+/* 1 if path is dir or below it; both are clean. */
+int	path_within(const char *path, const char *dir);
 
 #endif

@@ -11,7 +11,8 @@ die()
 BUILD_PACKAGES="autoconf automake autoconf-archive bison gcc make pkg-config
     libc6-dev libc-ares-dev libevent-dev libjansson-dev libseccomp-dev
     libcap-dev libbsd-dev libmd-dev libidn2-dev libpcre2-dev libsqlite3-dev
-    libssl-dev libvectorscan-dev nettle-dev check ripgrep"
+    libssl-dev libvectorscan-dev nettle-dev check ripgrep
+    e2fsprogs"
 
 # need_packages NAME...: installs those that are missing.
 need_packages()

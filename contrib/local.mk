@@ -16,6 +16,10 @@ dist_apparmor_DATA = contrib/apparmor/myelin-neuron
 dist_presets_DATA = contrib/presets/readonly.conf \
 	contrib/presets/standard.conf contrib/presets/strict.conf
 
+# The shell finds it by the program's name.
+completionsdir = $(datadir)/bash-completion/completions
+dist_completions_DATA = contrib/completions/myelinctl
+
 nodist_systemdsystemunit_DATA = contrib/systemd/myelin.service
 CLEANFILES += contrib/systemd/myelin.service
 EXTRA_DIST += contrib/local.mk contrib/myelin.conf contrib/examples \

@@ -401,6 +401,8 @@ api_put_place(const struct options *o, json_t *body)
 {
 	if (o->workspace != NULL && put_workspace(o, body) == -1)
 		return (-1);
+	if (o->read_only)
+		json_object_set_new(body, "read_only", json_true());
 	return (put_text(body, "profile", o->profile) == -1 ||
 	    put_text(body, "preset", o->preset) == -1 ? -1 : 0);
 }

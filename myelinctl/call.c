@@ -103,9 +103,9 @@ request(const struct options *o, const char *tool, json_t *args)
 	}
 	body = json_pack("{s:o,s:o}", "tool", name, "args", args);
 	if (o->session != NULL && (o->workspace != NULL ||
-	    o->profile != NULL || o->preset != NULL)) {
-		usage_error(o, "call: -w, -p and --preset belong to the "
-		    "session");
+	    o->read_only || o->profile != NULL || o->preset != NULL)) {
+		usage_error(o, "call: -w, --read-only, -p and --preset belong "
+		    "to the session");
 		goto bad;
 	}
 	if (api_put_place(o, body) == -1 || api_put_call(o, body) == -1)

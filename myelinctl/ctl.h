@@ -29,14 +29,19 @@ struct options {
 	int		 explain;
 	const char	*library;	/* where Myelin's programs are */
 	const char	*workspace;
+	int		 read_only;	/* it is */
 	const char	*cwd;
 	const char	*profile;
 	const char	*preset;
 	const char	*session;
+	const char	*name;		/* of a neuron */
+	const char	*neuron;	/* the name or id of one */
 	json_t		*env;		/* NULL: none given */
+	json_t		*labels;	/* the same; null: any value */
 	uint32_t	 timeout_ms;	/* 0: none given */
 	uint32_t	 expires;	/* seconds, 0: none given */
 	uint32_t	 overlap;	/* the same */
+	uint32_t	 idle;		/* the same */
 	uint32_t	 most;		/* rows of a list, 0: the command's */
 	int64_t		 older_than;	/* seconds, -1: none given */
 	int		 dry_run;
@@ -95,6 +100,12 @@ int	cmd_approve(struct options *, int, char **);
 int	cmd_reject(struct options *, int, char **);
 int	cmd_version(struct options *, int, char **);
 
+/*
+ * The id of a persistent neuron of one's own by its name, or an id as it is.
+ * 0, or -1 after a complaint.
+ */
+int	neuron_id(const struct options *, const char *name, char *id,
+	    size_t size);
 /* "sessions show ID", "call explain ID" and so on: parts of commands. */
 int	approvals_suggest(const struct options *);
 int	approvals_watch(const struct options *, int argc, char **argv);

@@ -1,5 +1,5 @@
 /*
- * What there is: neurons, sessions, calls, tools, limits, who one is, how the
+ * What there is: sessions, calls, tools, limits, who one is, how the
  * service is.
  */
 #include "config.h"
@@ -81,30 +81,7 @@ no_operands(const struct options *o, const char *name, int argc)
 	    usage_error(o, "%s takes no operand", name));
 }
 
-/* ---- neurons, sessions, calls ---- */
-
-static const struct column neuron_columns[] = {
-	{ "NEURON", "neuron", 0 },
-	{ "KIND", "kind", 0 },
-	{ "STATE", "state", 0 },
-	{ "PROFILE", "profile", 0 },
-	{ "PRINCIPAL", "principal", 0 },
-	{ "SESSION", "session", 0 },
-	{ "WORKSPACE", "workspace", 0 },
-};
-
-int
-cmd_neurons(struct options *o, int argc, char **argv)
-{
-	static const struct list list = { "/v1/neurons", "neurons",
-	    neuron_columns, NITEMS(neuron_columns),
-	    "There is no neuron (sandbox)." };
-
-	(void)argv;
-	if (argc != 0)
-		return (no_operands(o, "neurons", argc));
-	return (list_show(o, &list));
-}
+/* ---- sessions, calls ---- */
 
 static const struct column call_columns[] = {
 	{ "CALL", "call", 0 },
@@ -155,12 +132,16 @@ static int
 session_open(const struct options *o)
 {
 	json_t *body = json_object(), *json;
+	char neuron[ID_SIZE];
 	const char *id;
 
-	if (api_put_place(o, body) == -1) {
+	if (api_put_place(o, body) == -1 || (o->neuron != NULL &&
+	    neuron_id(o, o->neuron, neuron, sizeof(neuron)) == -1)) {
 		json_decref(body);
 		return (EXIT_FAILED);
 	}
+	if (o->neuron != NULL)
+		json_object_set_new(body, "neuron", json_string(neuron));
 	if (o->expires != 0)
 		json_object_set_new(body, "expires",
 		    json_integer(o->expires));

@@ -36,7 +36,7 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/mcp_answer.c \
 	myelinctl/mcp_headers.c \
 	myelinctl/mcp_post.c \
-	myelinctl/notify.c myelinctl/notify.h \
+	myelinctl/neurons.c myelinctl/notify.c myelinctl/notify.h \
 	myelinctl/output.c myelinctl/output.h \
 	myelinctl/run.c myelinctl/run.h \
 	myelinctl/screen.c myelinctl/screen.h \

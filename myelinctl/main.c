@@ -72,22 +72,26 @@ usage_error(const struct options *o, const char *fmt, ...)
 
 /* The letters stand for options: option.c has their table. */
 static const struct command commands[] = {
-	{ "run", "swCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
+	{ "run", "swWCepPTD", 1, EXIT_MYELIN, "[--] program [argument ...]",
 	    "run a program in a neuron (sandbox) of its own", cmd_run },
-	{ "shell", "swCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
+	{ "shell", "swWCepPTS", 1, EXIT_MYELIN, "[--] [program [argument ...]]",
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
-	{ "call", "sojwCepPTSD", 0, EXIT_FAILED,
+	{ "call", "sojwWCepPTSD", 0, EXIT_FAILED,
 	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
 	    "result, or what became of a call", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
-	{ "sessions", "sojnwpPX", 0, EXIT_FAILED, "[open | end ID|all | show ID]",
+	{ "sessions", "sojnwWpPXU", 0, EXIT_FAILED,
+	    "[open | end ID|all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
-	{ "neurons", "sojn", 0, EXIT_FAILED, "", "list neurons", cmd_neurons },
+	{ "neurons", "sojnwpNBI", 0, EXIT_FAILED,
+	    "[list | create | show NEURON | destroy NEURON ...]", "list "
+	    "neurons, and make, read and destroy persistent ones",
+	    cmd_neurons },
 	{ "tools", "sj", 0, EXIT_FAILED, "", "list the tools of your preset",
 	    cmd_tools },
 	{ "whoami", "soj", 0, EXIT_FAILED, "", "who you are here, and what "
@@ -219,6 +223,7 @@ run_command(const struct command *command, struct options *o, int argc,
 	}
 	status = command->fn(o, argc - optind, argv + optind);
 	json_decref(o->env);
+	json_decref(o->labels);
 	if (fflush(stdout) == EOF && status == 0) {
 		complain("writing output: %s", strerror(errno));
 		status = o->failure;

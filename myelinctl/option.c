@@ -20,7 +20,8 @@ enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_REMEMBERED = 'R', LONG_FOR_SESSION = 'F', LONG_REASON = 'G',
 	LONG_YES = 'Y', LONG_EXEC = 'x', LONG_DIGEST = 'd', LONG_SINCE = '1',
 	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4',
-	LONG_OVERLAP = 'V' };
+	LONG_OVERLAP = 'V', LONG_NAME = 'N', LONG_LABEL = 'B',
+	LONG_IDLE = 'I', LONG_NEURON = 'U', LONG_READ_ONLY = 'W' };
 
 static int
 set_socket(struct options *o, const char *value)
@@ -65,6 +66,14 @@ static int
 set_workspace(struct options *o, const char *value)
 {
 	o->workspace = value;
+	return (0);
+}
+
+static int
+set_read_only(struct options *o, const char *value)
+{
+	(void)value;
+	o->read_only = 1;
 	return (0);
 }
 
@@ -244,6 +253,46 @@ set_overlap(struct options *o, const char *value)
 }
 
 static int
+set_idle(struct options *o, const char *value)
+{
+	return (some_seconds(o, "--idle-expiry", value, &o->idle));
+}
+
+static int
+set_name(struct options *o, const char *value)
+{
+	o->name = value;
+	return (0);
+}
+
+static int
+set_neuron(struct options *o, const char *value)
+{
+	o->neuron = value;
+	return (0);
+}
+
+/* "KEY=VALUE"; "KEY" alone is good for looking for it. */
+static int
+set_label(struct options *o, const char *value)
+{
+	const char *equals = strchr(value, '=');
+	size_t n = equals != NULL ? (size_t)(equals - value) : strlen(value);
+	char key[64];
+
+	if (n == 0 || n >= sizeof(key))
+		return (usage_error(o, "--label: \"%s\" is not KEY=VALUE",
+		    value));
+	snprintf(key, sizeof(key), "%.*s", (int)n, value);
+	if (o->labels == NULL && (o->labels = json_object()) == NULL)
+		return (usage_error(o, "out of memory"));
+	if (json_object_set_new(o->labels, key, equals != NULL ?
+	    json_string(equals + 1) : json_null()) == -1)
+		return (usage_error(o, "--label: \"%s\" is not UTF-8", value));
+	return (0);
+}
+
+static int
 set_dry_run(struct options *o, const char *value)
 {
 	(void)value;
@@ -359,6 +408,8 @@ static const struct option_row option_rows[] = {
 	{ LONG_JSON, 0, "json", NULL, "print JSON, for programs", set_json },
 	{ 'w', 1, "workspace", "DIR", "mount this directory, read and write, "
 	    "and start in it", set_workspace },
+	{ LONG_READ_ONLY, 0, "read-only", NULL, "nothing can be written to the "
+	    "workspace", set_read_only },
 	{ 'C', 1, "cwd", "DIR", "start in this directory inside", set_cwd },
 	{ 'e', 1, "env", "NAME=VALUE", "add to the environment", set_env },
 	{ 'p', 1, "profile", "NAME", "the profile of the neuron (sandbox)",
@@ -373,6 +424,14 @@ static const struct option_row option_rows[] = {
 	    "long, like 8h", set_expires },
 	{ LONG_OVERLAP, 0, "overlap", "TIME", "let the token before go on for "
 	    "so long, like 1h", set_overlap },
+	{ LONG_NAME, 0, "name", "NAME", "what you call it, yours alone",
+	    set_name },
+	{ LONG_LABEL, 0, "label", "KEY=VALUE", "with this label; KEY alone "
+	    "looks for any value", set_label },
+	{ LONG_IDLE, 0, "idle-expiry", "TIME", "destroy it when unused so "
+	    "long, like 7d", set_idle },
+	{ LONG_NEURON, 0, "neuron", "NEURON", "in this persistent neuron, by "
+	    "its name or id", set_neuron },
 	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
 	    "like 7d; the default is the limit transcripts", set_older_than },
 	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "

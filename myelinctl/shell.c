@@ -38,7 +38,8 @@ check_session(const struct options *o)
 	if (!id_ok(ID_SESSION, o->session))
 		return (usage_error(o, "shell: --session %s: not the id of a "
 		    "session (s-...)", o->session));
-	if (o->workspace != NULL || o->profile != NULL || o->preset != NULL)
+	if (o->workspace != NULL || o->read_only || o->profile != NULL ||
+	    o->preset != NULL)
 		return (usage_error(o, "shell: a session has its workspace, "
 		    "profile and preset; none can be given with --session"));
 	return (0);

@@ -464,17 +464,40 @@ call_failed(struct neuron *n, uint32_t run, unsigned where, int error)
 	return (0);
 }
 
+static void
+end(struct call *c, const struct run_end *how)
+{
+	FAULT("run.ended");
+	c->code = how->code;
+	c->sig = how->sig;
+	c->peak = how->peak;
+	leader_gone(c);
+}
+
 int
-call_ended(struct neuron *n, uint32_t run, int code, int sig, uint64_t peak)
+call_ended(struct neuron *n, uint32_t run, const struct run_end *how)
 {
 	struct call *c = find_run(n, run);
 
 	if (c == NULL || c->state != CALL_RUNNING)
 		return (-1);
-	FAULT("run.ended");
-	c->code = code;
-	c->sig = sig;
-	c->peak = peak;
-	leader_gone(c);
+	end(c, how);
+	return (0);
+}
+
+int
+call_ran(struct neuron *n, uint32_t run, const struct run_end *how,
+    uint32_t us)
+{
+	struct call *c = find_run(n, run);
+	uint64_t now = now_us();
+
+	if (c == NULL || c->state != CALL_SENT)
+		return (-1);
+	FAULT("run.started");
+	/* What is said inside a neuron is not before we sent it there. */
+	c->started = now - c->sent > us ? now - us : c->sent;
+	c->flags |= ENDED_F_STARTED;
+	end(c, how);
 	return (0);
 }

@@ -58,6 +58,13 @@ struct call {
 	uint64_t	 exited;
 };
 
+/* How a run ended: an exit code, or -1 and a signal; its peak in bytes. */
+struct run_end {
+	int		 code;
+	int		 sig;
+	uint64_t	 peak;
+};
+
 /* Takes the fds of the request over. */
 void	call_launch(struct call_request *);
 /* KILL: cause is an enum end_cause. */
@@ -77,7 +84,9 @@ void	calls_end_all(struct neuron *, int was_up, unsigned gone,
 /* What init says about a run.  0, or -1 for what can't be. */
 int	call_started(struct neuron *, uint32_t run);
 int	call_failed(struct neuron *, uint32_t run, unsigned where, int error);
-int	call_ended(struct neuron *, uint32_t run, int code, int sig,
-	    uint64_t peak);
+int	call_ended(struct neuron *, uint32_t run, const struct run_end *);
+/* Both at once: it ran for us. */
+int	call_ran(struct neuron *, uint32_t run, const struct run_end *,
+	    uint32_t us);
 
 #endif

@@ -252,9 +252,11 @@ home_on_drop(void *arg, struct imsg *m)
 
 	(void)arg;
 	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1 || !id_ok(ID_NEURON, id) ||
-	    erasure_of(id) != NULL)
+	if (imsg_end(m) == -1 || !id_ok(ID_NEURON, id))
 		return (-1);
+	/* A policyd that is new asks again: one answer is for both. */
+	if (erasure_of(id) != NULL)
+		return (0);
 	if (neuron_find(id) != NULL)
 		dropped(id, EBUSY, "the neuron is live");
 	else if (!helper_is_up(HELPER_MAKER))

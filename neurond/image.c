@@ -58,7 +58,7 @@ image_plan(uint64_t bytes, uint64_t inodes, struct image_plan *p)
 
 	p->block = bytes < MIB(64) ? 1024 : 4096;
 	p->journal = bytes < MIB(64) ? 1 : bytes < MIB(256) ? 4 : 16;
-	if (inodes > bytes / 4096)
+	if (inodes > bytes / 4096 || WITHOUT(home_inodes))
 		inodes = bytes / 4096;
 	/* A group is what one block of bits can count; its inodes fill blocks,
 	 * and mke2fs would round up. */

@@ -46,7 +46,10 @@ on_make(void *arg, struct imsg *m)
 	req.no_egress = (req.line & MAKE_F_NO_EGRESS) != 0;
 	if (req.line & MAKE_F_PERSISTENT)
 		req.persistent = req.line & MAKE_F_KEPT ? HOME_KEPT : HOME_OWN;
-	req.line &= ~(MAKE_F_NO_EGRESS | MAKE_F_PERSISTENT | MAKE_F_KEPT);
+	req.read_only = (req.line & MAKE_F_READ_ONLY) != 0 &&
+	    !WITHOUT(workspace_read_only);
+	req.line &= ~(MAKE_F_NO_EGRESS | MAKE_F_PERSISTENT | MAKE_F_KEPT |
+	    MAKE_F_READ_ONLY);
 	req.owner.uid = imsg_get_u32(m);
 	req.owner.gid = imsg_get_u32(m);
 	groups = imsg_get_bytes(m, &size);

@@ -23,6 +23,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/pool_list.c neurond/pool_list.h \
 	neurond/program.c neurond/program.h \
 	neurond/settings.c neurond/settings.h \
+	neurond/shown.c neurond/shown.h \
 	neurond/slot.c neurond/slot.h \
 	neurond/workspace.c neurond/workspace.h
 neurond_libneurond_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
@@ -43,6 +44,8 @@ neurond_libnative_a_SOURCES = \
 	neurond/native/landlock.c neurond/native/landlock.h \
 	neurond/native/plan.c neurond/native/plan.h \
 	neurond/native/protect.c neurond/native/protect.h \
+	neurond/native/build_int.h \
+	neurond/native/root.c \
 	neurond/native/template.c neurond/native/template.h \
 	neurond/program.c neurond/program.h \
 	neurond/protected.c neurond/protected.h \
@@ -56,6 +59,7 @@ neurond_libmaker_a_SOURCES = \
 	neurond/maker_listen.c \
 	neurond/maker_ns.c \
 	neurond/maker_place.c \
+	neurond/maker_trees.c \
 	neurond/maker_walk.c \
 	neurond/placeholder.c neurond/placeholder.h
 

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -260,6 +261,38 @@ on_home_erase(void *arg, struct imsg *m)
 	return (0);
 }
 
+static unsigned
+count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		n++;
+	return (n);
+}
+
+static int
+on_trees(void *arg, struct imsg *m)
+{
+	static struct trees_request req;
+
+	(void)arg;
+	req.slot = imsg_get_u32(m);
+	req.generation = imsg_get_u32(m);
+	req.kuid = imsg_get_u32(m);
+	req.n = imsg_get_u8(m);
+	req.root = imsg_get_u8(m);
+	imsg_get_str(m, req.paths, sizeof(req.paths));
+	if (imsg_end(m) == -1 || req.n == 0 || req.n > 1 + MOUNTS_MAX ||
+	    count_lines(req.paths) != req.n)
+		return (-1);
+	FAULT("maker.trees-asked");
+	if (worker_start(MSG_TREES_MADE, req.slot, req.generation) == 0)
+		maker_trees(&req);
+	FAULT("maker.trees-forked");
+	return (0);
+}
+
 /* ---- the loop ---- */
 
 static void
@@ -316,7 +349,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_PLACE,	on_place },
 	{ MSG_CLEAR,	on_clear },
 	{ MSG_HOME_OPEN, on_home_open },
-	{ MSG_HOME_ERASE, on_home_erase }
+	{ MSG_HOME_ERASE, on_home_erase },
+	{ MSG_TREES,	on_trees }
 };
 
 static const struct channel_ops ops = {

@@ -11,6 +11,7 @@
 #include "ids.h"
 #include "imsg.h"
 #include "limits.h"
+#include "slice.h"
 
 /*
  * Groups of files that are not the owner's appear inside as one of these:
@@ -58,9 +59,20 @@ struct home {
 };
 
 /* Its mount, mapped to the neuron; it is made if there is none. */
-_Noreturn void	maker_home(const struct home *, int homes);
+_Noreturn void	maker_home(struct home *, int homes);
 /* Removes it, if nobody has it. */
 _Noreturn void	maker_erase(uint32_t ticket, const char *neuron, int homes);
+struct trees_request {
+	uint32_t	 slot;
+	uint32_t	 generation;
+	uint32_t	 kuid;		/* 0: files keep their owners */
+	unsigned	 n;
+	int		 root;		/* the first is a root */
+	char		 paths[(1 + MOUNTS_MAX) * TREE_PATH_MAX];
+};
+
+/* Mounts of directories that a profile names, by no link. */
+_Noreturn void	maker_trees(const struct trees_request *);
 
 /* The ids of w for good; and the directory that its path leads to: an fd or
  * -1 with errno. */

@@ -139,13 +139,15 @@ mount_home(const struct home *h, int image, int fresh)
 }
 
 _Noreturn void
-maker_home(const struct home *h, int homes)
+maker_home(struct home *h, int homes)
 {
 	const char *step = "";
 	int dir, image, mnt, fresh;
 	struct imsg *m;
 
-	if (!h->kept && mkdirat(homes, h->neuron, 0700) == -1 &&
+	if (WITHOUT(home_name))
+		memset(h->neuron + 2, '0', sizeof(h->neuron) - 3);
+	if ((!h->kept || WITHOUT(home_kept)) && mkdirat(homes, h->neuron, 0700) == -1 &&
 	    errno != EEXIST)
 		fail(h, "a directory");
 	if ((dir = lock_home(homes, h->neuron, RELEASE_TIME)) == -1) {
@@ -156,7 +158,7 @@ maker_home(const struct home *h, int homes)
 		fail(h, "its directory");
 	}
 	image = existing(h, dir);
-	if (image == -1 && h->kept)
+	if (image == -1 && h->kept && !WITHOUT(home_kept))
 		refuse(h, WALK_REFUSED, "is lost");
 	if ((fresh = image == -1) && ((image = image_make(dir, h->bytes,
 	    h->inodes, h->owner, why, sizeof(why))) == -1 ||

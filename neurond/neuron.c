@@ -143,6 +143,7 @@ neuron_free(struct neuron *n)
 		close(n->tree);
 	home_close(n);
 	listeners_close(&n->listeners);
+	shown_close(&n->shown);
 	if (n->place != NULL)
 		place_release(n->place);
 	if (n->slot != NULL)
@@ -346,6 +347,8 @@ refused(const struct neuron_request *req, const struct slice *s,
 	if (req->workspace[0] == '\0')
 		return (NULL);
 	why = workspace_refused(p, &req->owner, req->workspace, s->state);
+	if (why == NULL && settings_shows(s, req->profile, req->workspace))
+		why = "meets a mount of the profile";
 	if (why == NULL)
 		return (NULL);
 	snprintf(words, sizeof(words), "workspace %s %s", req->workspace, why);
@@ -379,6 +382,9 @@ neuron_make(const struct neuron_request *req)
 			listeners_init(&n->listeners,
 			    settings_listeners(s, req->profile));
 		n->strict = settings_strict(s, req->profile);
+		n->read_only = req->read_only ||
+		    settings_read_only(s, req->profile);
+		shown_init(&n->shown, settings_trees(s, req->profile));
 		try_build(n);
 	}
 }
@@ -422,6 +428,18 @@ fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
 	return (0);
 }
 
+static uint32_t
+build_flags(const struct neuron *n)
+{
+	return ((n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
+	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
+	    (n->home != -1 ? BUILD_F_HOME : 0) |
+	    (n->strict ? BUILD_F_STRICT : 0) |
+	    (n->read_only ? BUILD_F_READ_ONLY : 0) |
+	    (n->shown.root ? BUILD_F_ROOT : 0) |
+	    (n->shown.overlay ? BUILD_F_OVERLAY : 0));
+}
+
 static void
 start_build(struct neuron *n)
 {
@@ -452,14 +470,11 @@ start_build(struct neuron *n)
 	imsg_put_u64(m, n->limits.v[LIMIT_TMP]);
 	imsg_put_u64(m, n->limits.v[LIMIT_INODES]);
 	imsg_put_u32(m, (uint32_t)n->limits.v[LIMIT_NOFILE]);
-	imsg_put_u32(m, (n->limits.v[LIMIT_PTY] != 0 ? 0 : BUILD_F_NO_PTY) |
-	    (n->listeners.n > 0 ? BUILD_F_EGRESS : 0) |
-	    (n->home != -1 ? BUILD_F_HOME : 0) |
-	    (n->strict ? BUILD_F_STRICT : 0));
+	imsg_put_u32(m, build_flags(n));
 	imsg_put_u8(m, (uint8_t)ntasks);
-	imsg_put_u8(m, 0);
+	imsg_put_u8(m, (uint8_t)(n->shown.have - (n->shown.root != 0)));
 	imsg_put_str(m, n->workspace);
-	imsg_put_str(m, "");
+	imsg_put_str(m, n->shown.at == NULL ? "" : n->shown.at);
 	imsg_put_fd(m, fds[1]);
 	/* The message owns what it carries; these two are needed once. */
 	imsg_put_fd(m, s->user_ns);
@@ -474,6 +489,7 @@ start_build(struct neuron *n)
 	if (n->home != -1)
 		imsg_put_fd(m, n->home);
 	n->home = -1;
+	shown_give(&n->shown, m);
 	if (helper_send(HELPER_SPAWNER, m) == -1)
 		neuron_end(n, GONE_FAILED, "the spawner is gone");
 	FAULT("neuron.build-sent");
@@ -515,7 +531,7 @@ neuron_take(struct neuron *n, const struct neuron_request *req,
 static void
 try_build(struct neuron *n)
 {
-	int placed, homed;
+	int placed, homed, shown;
 
 	if (n->state != NEURON_WAITING || !helper_is_up(HELPER_SPAWNER))
 		return;
@@ -525,7 +541,8 @@ try_build(struct neuron *n)
 	}
 	placed = n->workspace[0] == '\0' || n->placed;
 	homed = n->persistent == HOME_NONE || n->home_lock != -1;
-	if (placed && homed &&
+	shown = !shown_wanting(&n->shown);
+	if (placed && homed && shown &&
 	    (n->listeners.which == 0 || n->listeners.n > 0)) {
 		start_build(n);
 		return;
@@ -536,6 +553,7 @@ try_build(struct neuron *n)
 	if (!placed && n->place != NULL)
 		place_ask(n);
 	else if ((!placed ? send_walk(n) : !homed ? home_ask(n) :
+	    !shown ? shown_ask(n) :
 	    listeners_ask(n->slot, n->listeners.which)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
 	FAULT("neuron.walk-sent");
@@ -588,7 +606,7 @@ walked(struct neuron *n, int dir, int user_ns)
 	else if (st.st_uid != n->owner.uid)
 		why = "does not belong to its owner";
 	else
-		n->tree = workspace_clone(dir, user_ns, &why);
+		n->tree = workspace_clone(dir, user_ns, n->read_only, &why);
 	close(user_ns);
 	if (n->tree == -1) {
 		close(dir);
@@ -599,7 +617,13 @@ walked(struct neuron *n, int dir, int user_ns)
 	FAULT("neuron.walked");
 	n->device = st.st_dev;
 	n->inode = st.st_ino;
-	if (place_hold(n, dir) == -1)
+	if (n->read_only) {
+		/* Nothing in it can be changed: nothing needs a placeholder. */
+		close(dir);
+		n->placed = 1;
+		set_state(n, NEURON_WAITING);
+		try_build(n);
+	} else if (place_hold(n, dir) == -1)
 		neuron_end(n, GONE_FAILED, "a record of placeholders: %s",
 		    strerrordesc_np(errno));
 	else
@@ -696,6 +720,36 @@ neuron_on_listening(void *arg, struct imsg *m)
 		return (-1);
 	FAULT("neuron.listening");
 	neuron_walked_on(n);
+	return (0);
+}
+
+int
+neuron_on_trees(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, error;
+	char why[TREE_PATH_MAX];
+	struct neuron *n;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	imsg_get_str(m, why, sizeof(why));
+	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
+		return (-1);
+	n = neuron_of_slot(slot, generation);
+	if (n == NULL || n->state != NEURON_WALKING)
+		return (0);	/* dropped meanwhile */
+	if (error != 0) {
+		neuron_end(n, GONE_FAILED, "%s: %s", why,
+		    strerrordesc_np((int)error));
+		return (0);
+	}
+	if (shown_take(&n->shown, m) == -1)
+		return (-1);
+	FAULT("neuron.shown");
+	set_state(n, NEURON_WAITING);
+	try_build(n);
 	return (0);
 }
 

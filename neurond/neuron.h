@@ -13,6 +13,7 @@
 #include "ids.h"
 #include "listeners.h"
 #include "pool_list.h"
+#include "shown.h"
 #include "slot.h"
 #include "workspace.h"
 
@@ -47,6 +48,8 @@ struct neuron {
 	struct owner	 owner;
 	char		*workspace;	/* "" without one */
 	int		 tree;
+	int		 read_only;	/* its workspace is */
+	struct shown	 shown;
 	struct listeners listeners;
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
@@ -85,6 +88,7 @@ struct neuron_request {
 	uint32_t	 line;		/* index of the principal's line */
 	int		 no_egress;	/* though the profile has it */
 	enum neuron_home persistent;
+	int		 read_only;	/* though the profile says nothing */
 	struct owner	 owner;
 };
 
@@ -131,6 +135,7 @@ void	neurons_place(const struct place *);
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);
 int	neuron_on_listening(void *, struct imsg *);
+int	neuron_on_trees(void *, struct imsg *);
 int	neuron_on_built(void *, struct imsg *);
 
 uint64_t now_us(void);

@@ -170,21 +170,45 @@ on_failed(void *arg, struct imsg *m)
 	return (call_failed(arg, run, where, (int)error));
 }
 
+/* Of RUN_ENDED and RUN_RAN, whose first fields are the same. */
+static uint32_t
+get_end(struct imsg *m, struct run_end *end)
+{
+	uint32_t run = imsg_get_u32(m);
+
+	end->code = imsg_get_i32(m);
+	end->sig = imsg_get_i32(m);
+	end->peak = imsg_get_u64(m);
+	return (run);
+}
+
+static int
+can_be(const struct run_end *end)
+{
+	return (end->code >= -1 && end->code <= 255 && end->sig >= 0 &&
+	    end->sig <= 64 && (end->code == -1) == (end->sig != 0));
+}
+
 static int
 on_ended(void *arg, struct imsg *m)
 {
-	uint32_t run;
-	int32_t code, sig;
-	uint64_t peak;
+	struct run_end end;
+	uint32_t run = get_end(m, &end);
 
-	run = imsg_get_u32(m);
-	code = imsg_get_i32(m);
-	sig = imsg_get_i32(m);
-	peak = imsg_get_u64(m);
-	if (imsg_end(m) == -1 || code < -1 || code > 255 || sig < 0 ||
-	    sig > 64 || (code == -1) != (sig != 0))
+	if (imsg_end(m) == -1 || !can_be(&end))
 		return (-1);
-	return (call_ended(arg, run, code, sig, peak));
+	return (call_ended(arg, run, &end));
+}
+
+static int
+on_ran(void *arg, struct imsg *m)
+{
+	struct run_end end;
+	uint32_t run = get_end(m, &end), us = imsg_get_u32(m);
+
+	if (imsg_end(m) == -1 || !can_be(&end))
+		return (-1);
+	return (call_ran(arg, run, &end, us));
 }
 
 /* A closed channel and a wrong message alike: it is no neuron any more. */
@@ -200,7 +224,8 @@ static const struct channel_handler handlers[] = {
 	{ MSG_INIT_BAD,		on_bad },
 	{ MSG_RUN_STARTED,	on_started },
 	{ MSG_RUN_FAILED,	on_failed },
-	{ MSG_RUN_ENDED,	on_ended }
+	{ MSG_RUN_ENDED,	on_ended },
+	{ MSG_RUN_RAN,		on_ran }
 };
 
 static const struct channel_ops ops = {

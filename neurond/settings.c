@@ -177,6 +177,36 @@ settings_profile(const struct slice *s, const char *name)
 	return (strcmp(name, "default") == 0 ? &s->limits : NULL);
 }
 
+int
+settings_read_only(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile != NULL && profile->read_only &&
+	    !WITHOUT(workspace_read_only));
+}
+
+const struct cf_trees *
+settings_trees(const struct slice *s, const char *name)
+{
+	const struct cf_profile *profile = slice_profile(s, name);
+
+	return (profile == NULL ? NULL : &profile->trees);
+}
+
+int
+settings_shows(const struct slice *s, const char *name, const char *workspace)
+{
+	const struct cf_trees *t = settings_trees(s, name);
+	size_t i;
+
+	for (i = 0; t != NULL && i < t->nmounts; i++)
+		if (path_within(workspace, t->mounts[i].at) ||
+		    path_within(t->mounts[i].at, workspace))
+			return (1);
+	return (0);
+}
+
 unsigned
 settings_listeners(const struct slice *s, const char *name)
 {
@@ -190,8 +220,11 @@ settings_listeners(const struct slice *s, const char *name)
 int
 settings_plain(const struct slice *s, const char *name, int no_egress)
 {
+	const struct cf_trees *t = settings_trees(s, name);
+
 	return ((no_egress || settings_listeners(s, name) == 0) &&
-	    !settings_strict(s, name));
+	    !settings_strict(s, name) && (t == NULL ||
+	    (t->root == NULL && t->nmounts == 0)));
 }
 
 int

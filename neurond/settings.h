@@ -32,6 +32,13 @@ const struct slice *settings_of(uint32_t generation);
 /* The limits of a profile, "default" being there always; NULL if unknown. */
 const struct limits *settings_profile(const struct slice *,
 	    const char *name);
+/* 1 if its neurons can't write to their workspaces. */
+int	settings_read_only(const struct slice *, const char *name);
+/* What they are built from, or NULL. */
+const struct cf_trees *settings_trees(const struct slice *, const char *name);
+/* 1 if a workspace meets one of its mounts. */
+int	settings_shows(const struct slice *, const char *name,
+	    const char *workspace);
 /* LISTENER_* that its neurons have; 0 for one without egress. */
 unsigned settings_listeners(const struct slice *, const char *name);
 /*

@@ -20,6 +20,7 @@
 #include "native/landlock.h"
 #include "native/template.h"
 #include "program.h"
+#include "slice.h"
 #include "sys.h"
 #include "without.h"
 
@@ -81,38 +82,87 @@ spawn(struct build_request *req)
 	FAULT("spawner.answered");
 }
 
+/* Cuts the paths at their newlines; 0 if there are as many as mounts. */
+static int
+cut_paths(struct build_request *req, char *paths)
+{
+	char *end;
+	int n = 0;
+
+	for (; (end = strchr(paths, '\n')) != NULL; paths = end + 1) {
+		*end = '\0';
+		if (n == req->nmounts || paths[0] != '/')
+			return (-1);
+		req->mount_at[n++] = paths;
+	}
+	return (*paths == '\0' && n == req->nmounts ? 0 : -1);
+}
+
+static int
+get_request(struct imsg *m, struct build_request *req)
+{
+	static char paths[BUILD_MOUNTS_MAX * TREE_PATH_MAX];
+	uint32_t flags;
+
+	memset(req, 0, sizeof(*req));
+	req->slot = imsg_get_u32(m);
+	req->generation = imsg_get_u32(m);
+	req->kuid = imsg_get_u32(m);
+	req->home_bytes = imsg_get_u64(m);
+	req->tmp_bytes = imsg_get_u64(m);
+	req->inodes = imsg_get_u64(m);
+	req->nofile = imsg_get_u32(m);
+	req->flags = flags = imsg_get_u32(m);
+	req->pty = (flags & BUILD_F_NO_PTY) == 0;
+	req->egress = (flags & BUILD_F_EGRESS) != 0;
+	req->read_only = (flags & BUILD_F_READ_ONLY) != 0;
+	req->strict = (flags & BUILD_F_STRICT) != 0;
+	req->overlay = (flags & BUILD_F_OVERLAY) != 0;
+	req->ntasks = imsg_get_u8(m);
+	req->nmounts = imsg_get_u8(m);
+	imsg_get_str(m, req->workspace, sizeof(req->workspace));
+	imsg_get_str(m, paths, sizeof(paths));
+	if (imsg_end(m) == -1 || req->ntasks > TASKS_MAX ||
+	    req->nmounts > BUILD_MOUNTS_MAX || cut_paths(req, paths) == -1 ||
+	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS |
+	    BUILD_F_STRICT | BUILD_F_HOME | BUILD_F_ROOT |
+	    BUILD_F_READ_ONLY | BUILD_F_OVERLAY)) != 0)
+		return (-1);
+	return (imsg_fds(m) == 4U + (unsigned)req->ntasks +
+	    (unsigned)req->nmounts + (req->workspace[0] != '\0') +
+	    ((flags & BUILD_F_HOME) != 0) + ((flags & BUILD_F_ROOT) != 0) ? 0 : -1);
+}
+
+static void
+close_fds(const struct build_request *req)
+{
+	int i;
+
+	close(req->control);
+	close(req->user_ns);
+	close(req->net_ns);
+	close(req->cgroup);
+	for (i = 0; i < req->ntasks; i++)
+		close(req->tasks[i]);
+	if (req->tree != -1)
+		close(req->tree);
+	if (req->home != -1)
+		close(req->home);
+	if (req->root != -1)
+		close(req->root);
+	for (i = 0; i < req->nmounts; i++)
+		close(req->mounts[i]);
+}
+
 static int
 on_build(void *arg, struct imsg *m)
 {
 	static struct build_request req;
-	static char mounts[BUILD_MOUNTS_MAX * PATH_BYTES_MAX];
-	unsigned n = 0, nmounts;
-	uint32_t flags;
+	unsigned n = 0;
 	int i;
 
 	(void)arg;
-	memset(&req, 0, sizeof(req));
-	req.slot = imsg_get_u32(m);
-	req.generation = imsg_get_u32(m);
-	req.kuid = imsg_get_u32(m);
-	req.home_bytes = imsg_get_u64(m);
-	req.tmp_bytes = imsg_get_u64(m);
-	req.inodes = imsg_get_u64(m);
-	req.nofile = imsg_get_u32(m);
-	flags = imsg_get_u32(m);
-	req.pty = (flags & BUILD_F_NO_PTY) == 0;
-	req.egress = (flags & BUILD_F_EGRESS) != 0;
-	req.strict = (flags & BUILD_F_STRICT) != 0;
-	req.ntasks = imsg_get_u8(m);
-	nmounts = imsg_get_u8(m);
-	imsg_get_str(m, req.workspace, sizeof(req.workspace));
-	imsg_get_str(m, mounts, sizeof(mounts));
-	if (imsg_end(m) == -1 || req.ntasks > TASKS_MAX || nmounts != 0 ||
-	    mounts[0] != '\0' ||
-	    (flags & ~(uint32_t)(BUILD_F_NO_PTY | BUILD_F_EGRESS |
-	    BUILD_F_HOME | BUILD_F_STRICT)) != 0 ||
-	    imsg_fds(m) != 4U + (unsigned)req.ntasks +
-	    (req.workspace[0] != '\0') + ((flags & BUILD_F_HOME) != 0))
+	if (get_request(m, &req) == -1)
 		return (-1);
 	req.control = imsg_claim_fd(m, n++);
 	req.user_ns = imsg_claim_fd(m, n++);
@@ -121,18 +171,12 @@ on_build(void *arg, struct imsg *m)
 	for (i = 0; i < req.ntasks; i++)
 		req.tasks[i] = imsg_claim_fd(m, n++);
 	req.tree = req.workspace[0] != '\0' ? imsg_claim_fd(m, n++) : -1;
-	req.home = flags & BUILD_F_HOME ? imsg_claim_fd(m, n++) : -1;
+	req.home = req.flags & BUILD_F_HOME ? imsg_claim_fd(m, n++) : -1;
+	req.root = req.flags & BUILD_F_ROOT ? imsg_claim_fd(m, n++) : -1;
+	for (i = 0; i < req.nmounts; i++)
+		req.mounts[i] = imsg_claim_fd(m, n++);
 	spawn(&req);
-	close(req.control);
-	close(req.user_ns);
-	close(req.net_ns);
-	close(req.cgroup);
-	for (i = 0; i < req.ntasks; i++)
-		close(req.tasks[i]);
-	if (req.tree != -1)
-		close(req.tree);
-	if (req.home != -1)
-		close(req.home);
+	close_fds(&req);
 	return (0);
 }
 

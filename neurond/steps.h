@@ -16,6 +16,7 @@ ROW(OWN_ROOT,	"a root of its own")					\
 ROW(MOUNTS,	"proc, tmp, home and shm")				\
 ROW(TERMINALS,	"terminals of its own")					\
 ROW(WORKSPACE,	"mounting the workspace")				\
+ROW(SHOWN,	"mounting what the profile names")			\
 ROW(PROTECT,	"binding the workspace's protected names")		\
 ROW(READ_ONLY,	"a read-only root")					\
 ROW(MASKS,	"masking proc")						\

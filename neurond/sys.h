@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -57,5 +59,81 @@ sys_clone3(struct clone_args *args)
 {
 	return ((pid_t)syscall(SYS_clone3, args, sizeof(*args)));
 }
+
+/*
+ * With CLONE_VM and CLONE_VFORK, and a stack of the child's own: there it runs
+ * fn(arg), which must not return, while we wait for its end or execve(2).  As
+ * it shares our memory it may only call what keeps nothing there.  A sanitizer
+ * would take its stack for ours, so it has copies; so has any other machine.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SYS_CLONE_SHARES	0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SYS_CLONE_SHARES	0
+#endif
+#endif
+#ifndef SYS_CLONE_SHARES
+#if defined(__x86_64__) && defined(__LP64__)
+#define SYS_CLONE_SHARES	1
+#elif defined(__aarch64__)
+#define SYS_CLONE_SHARES	1
+#else
+#define SYS_CLONE_SHARES	0
+#endif
+#endif
+
+#if SYS_CLONE_SHARES
+static inline pid_t
+sys_clone3_shared(struct clone_args *args, void (*fn)(void *), void *arg)
+{
+	long r;
+
+#if defined(__x86_64__)
+	register void (*f)(void *) __asm__("r8") = fn;
+	register void *a __asm__("r9") = arg;
+
+	__asm__ volatile(
+	    "syscall\n\t"
+	    "testq	%%rax, %%rax\n\t"
+	    "jnz	1f\n\t"
+	    "xorl	%%ebp, %%ebp\n\t"
+	    "movq	%%r9, %%rdi\n\t"
+	    "call	*%%r8\n\t"
+	    "ud2\n"
+	    "1:"
+	    : "=a"(r)
+	    : "0"((long)SYS_clone3), "D"(args), "S"(sizeof(*args)), "r"(f),
+	      "r"(a)
+	    : "rcx", "r11", "cc", "memory");
+#else
+	register long x8 __asm__("x8") = SYS_clone3;
+	register long x0 __asm__("x0") = (long)args;
+	register size_t x1 __asm__("x1") = sizeof(*args);
+	register void (*f)(void *) __asm__("x10") = fn;
+	register void *a __asm__("x11") = arg;
+
+	__asm__ volatile(
+	    "svc	#0\n\t"
+	    "cbnz	x0, 1f\n\t"
+	    "mov	x29, xzr\n\t"
+	    "mov	x30, xzr\n\t"
+	    "mov	x0, x11\n\t"
+	    "blr	x10\n\t"
+	    "brk	#1\n"
+	    "1:"
+	    : "+r"(x0)
+	    : "r"(x8), "r"(x1), "r"(f), "r"(a)
+	    : "cc", "memory");
+	r = x0;
+#endif
+	if (r < 0) {
+		errno = (int)-r;
+		return (-1);
+	}
+	return ((pid_t)r);
+}
+#endif
 
 #endif

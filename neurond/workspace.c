@@ -110,12 +110,12 @@ workspace_refused(const struct cf_principal *p, const struct owner *o,
 }
 
 int
-workspace_clone(int dir, int user_ns, const char **why)
+workspace_clone(int dir, int user_ns, int read_only, const char **why)
 {
 	struct mount_attr attr = {
 		.attr_set = (WITHOUT(idmap) ? 0 : MOUNT_ATTR_IDMAP) |
 		    (WITHOUT(nosuid) ? 0 : MOUNT_ATTR_NOSUID) |
-		    MOUNT_ATTR_NODEV,
+		    (read_only ? MOUNT_ATTR_RDONLY : 0) | MOUNT_ATTR_NODEV,
 		.propagation = MS_PRIVATE,
 		.userns_fd = (uint64_t)user_ns
 	};

@@ -27,6 +27,6 @@ const char *workspace_refused(const struct cf_principal *,
  * Clones the tree at dir as a detached mount: nosuid, nodev, private, its
  * owner mapped by user_ns.  Returns an fd, or -1 and why.
  */
-int	workspace_clone(int dir, int user_ns, const char **why);
+int	workspace_clone(int dir, int user_ns, int read_only, const char **why);
 
 #endif

@@ -140,7 +140,8 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	const struct limits *limits;
 	const struct tool *tool;
 
-	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN)) != 0)
+	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN | ASK_F_READ_ONLY)) != 0 ||
+	    (c->session != NULL && (a->flags & ASK_F_READ_ONLY) != 0))
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
 		return (drain_refuse(r));
@@ -336,6 +337,7 @@ on_ask_once(void *arg, struct imsg *m)
 	get_asked(m, &a);
 	a.wanted.owner_uid = imsg_get_u32(m);
 	a.wanted.owner_gid = imsg_get_u32(m);
+	a.wanted.read_only = (a.flags & ASK_F_READ_ONLY) != 0;
 	get_tool(m, &a);
 	get_wanted(m, &a.wanted, &a.bad);
 	if (imsg_end(m) == -1)
@@ -436,6 +438,8 @@ open_any(void *arg, struct imsg *m, int ruled)
 	to = reply_to(arg, imsg_get_u32(m));
 	handle = imsg_get_u64(m);
 	what = imsg_get_u8(m);
+	w.read_only = (what & OPEN_F_READ_ONLY) != 0;
+	what &= (uint8_t)~OPEN_F_READ_ONLY;
 	w.owner_uid = imsg_get_u32(m);
 	w.owner_gid = imsg_get_u32(m);
 	expires = imsg_get_u32(m);

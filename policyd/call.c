@@ -21,6 +21,12 @@
 #include "verdict.h"
 #include "without.h"
 
+/*
+ * us that apid may wait for word of a call that was asked or judged: most end
+ * by then, and it hears of all that at once.
+ */
+#define CALL_TELL_US	1000
+
 #define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);
@@ -225,7 +231,7 @@ call_tell_asked(struct call *c)
 	imsg_put_u64(m, c->limits.v[LIMIT_OUTPUT_KILLED]);
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, c->row.session);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
 	c->told = 1;
 }
 
@@ -283,7 +289,7 @@ call_tell_judged(struct call *c)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, text);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
 	free(text);
 	json_decref(json);
 }

@@ -306,7 +306,7 @@ call_started(struct call *c)
 	if ((m = imsg_new(MSG_CALL_STARTED)) == NULL)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
-	channel_send(c->to.api->channel, m);
+	channel_send_soon(c->to.api->channel, m, 0);
 }
 
 void

@@ -141,18 +141,25 @@ denials_json(const struct call *c, const char *reason, const char *words)
 	return (list);
 }
 
+/* The same for nearly every call: made once, and only ever read. */
 static json_t *
 layers_json(uint64_t layers)
 {
-	json_t *list = json_array();
+	static json_t *list;
+	static uint64_t of;
 	unsigned bit;
 
+	if (list != NULL && of == layers)
+		return (json_incref(list));
+	json_decref(list);
+	list = json_array();
+	of = layers;
 	for (bit = 0; bit < LAYER_COUNT; bit++) {
 		if ((layers & (UINT64_C(1) << bit)) != 0)
 			json_array_append_new(list,
 			    json_string(layer_name(bit)));
 	}
-	return (list);
+	return (json_incref(list));
 }
 
 static uint64_t

@@ -70,10 +70,33 @@ decide_preset(const struct cf_principal *line, const char *wanted,
 	return (0);
 }
 
+/* One can't lie in the other: nothing is made in either for the other. */
+static int
+workspace_meets(const char *profile, const char *workspace,
+    struct refusal *r)
+{
+	const struct cf_profile *p = slice_profile(conf(), profile);
+	const char *at;
+	size_t i;
+
+	for (i = 0; p != NULL && i < p->trees.nmounts; i++) {
+		at = p->trees.mounts[i].at;
+		if (path_within(workspace, at) || path_within(at, workspace))
+			return (refuse(r, 403, "forbidden", "the workspace "
+			    "\"%s\" meets the mount at \"%s\" of the "
+			    "profile \"%s\"", workspace, at, profile));
+	}
+	return (0);
+}
+
 static int
 decide_workspace(const struct cf_principal *line, const struct wanted *w,
     struct build *b, struct refusal *r)
 {
+	const struct cf_profile *p = slice_profile(conf(), b->profile);
+
+	/* A request can only tighten. */
+	b->read_only = w->read_only || (p != NULL && p->read_only);
 	b->workspace[0] = '\0';
 	if (w->workspace[0] == '\0')
 		return (0);
@@ -86,6 +109,8 @@ decide_workspace(const struct cf_principal *line, const struct wanted *w,
 		return (refuse(r, 403, "forbidden", "the workspace \"%s\" is "
 		    "not within those of the principal line %s:%u",
 		    w->workspace, line->where.file, line->where.line));
+	if (workspace_meets(b->profile, w->workspace, r) == -1)
+		return (-1);
 	strlcpy(b->workspace, w->workspace, sizeof(b->workspace));
 	return (0);
 }
@@ -172,6 +197,7 @@ decide_build(const struct cf_principal *line, const struct peer_ids *ids,
 	strlcpy(b->said_preset, w->preset, sizeof(b->said_preset));
 	b->said_uid = w->owner_uid;
 	b->said_gid = w->owner_gid;
+	b->said_read_only = w->read_only;
 	if (decide_profile(line, w->profile, b->profile, r) == -1 ||
 	    decide_preset(line, w->preset, b, r) == -1 ||
 	    decide_workspace(line, w, b, r) == -1 ||
@@ -195,6 +221,7 @@ decide_again(struct build *b, struct refusal *r)
 	strlcpy(w.profile, b->said_profile, sizeof(w.profile));
 	strlcpy(w.preset, b->said_preset, sizeof(w.preset));
 	strlcpy(w.workspace, b->workspace, sizeof(w.workspace));
+	w.read_only = b->said_read_only;
 	w.owner_uid = b->said_uid;
 	w.owner_gid = b->said_gid;
 	if (decide_build(line, &b->peer, &w, &fresh, r) == -1)

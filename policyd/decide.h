@@ -20,6 +20,7 @@ struct wanted {
 	char		 workspace[PATH_BYTES_MAX];
 	uint32_t	 owner_uid;
 	uint32_t	 owner_gid;
+	int		 read_only;	/* whatever the profile says */
 	char		 rules[RULES_JSON_MAX + 1];	/* the session's own */
 };
 
@@ -31,6 +32,7 @@ struct build {
 	char		 own[NAME_BYTES_MAX];	/* the line's preset */
 	char		 preset[NAME_BYTES_MAX]; /* asked for, or the line's */
 	char		 workspace[PATH_BYTES_MAX];
+	int		 read_only;	/* the workspace is */
 	struct peer_ids	 owner;
 	struct peer_ids	 peer;		/* who asked */
 	/* What was asked for, to be decided again. */
@@ -38,6 +40,7 @@ struct build {
 	char		 said_preset[NAME_BYTES_MAX];
 	uint32_t	 said_uid;
 	uint32_t	 said_gid;
+	int		 said_read_only;
 };
 
 /* The principal line of a peer, looked up anew for every request. */

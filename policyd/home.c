@@ -438,6 +438,10 @@ static int
 destroy_record(struct home *h, const char *reason, const char *by,
     const struct reply_to *to)
 {
+	if (WITHOUT(home_record)) {
+		strlcpy(h->row.reason, reason, sizeof(h->row.reason));
+		return (0);
+	}
 	audit_append_for(to, "neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
 	    "neuron", h->row.id,
 	    "principal", principal_json(h->row.principal),

@@ -49,9 +49,10 @@ home_json(const struct home *h)
 	json_t *json = live_json(h->neuron, row->id, row->principal);
 	json_t *more;
 
-	more = json_pack("{s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:I,s:o}",
+	more = json_pack("{s:s,s:o,s:o,s:b,s:s,s:o,s:o,s:o,s:o,s:o,s:I,s:o}",
 	    "kind", "persistent", "profile", json_text(row->profile),
 	    "workspace", json_text_or_null(row->workspace),
+	    "read_only", h->neuron != NULL && h->neuron->build.read_only,
 	    "state", home_state(h), "created", json_when(row->created),
 	    "name", json_text_or_null(row->name),
 	    "labels", labels_json(row->labels),
@@ -79,9 +80,10 @@ ephemeral_json(const struct neuron *n)
 	json_t *json = live_json(n, n->id, (uint32_t)n->ident->uid);
 	json_t *more;
 
-	more = json_pack("{s:s,s:o,s:o,s:s,s:o,s:n,s:{},s:n,s:n,s:n,s:n}",
+	more = json_pack("{s:s,s:o,s:o,s:b,s:s,s:o,s:n,s:{},s:n,s:n,s:n,s:n}",
 	    "kind", "ephemeral", "profile", json_text(n->build.profile),
 	    "workspace", json_text_or_null(n->build.workspace),
+	    "read_only", n->build.read_only,
 	    "state", states[n->state], "created", json_when(n->created),
 	    "name", "labels", "used", "expires", "idle_expiry_s", "size");
 	if (json == NULL || more == NULL || json_object_update(json, more) ==

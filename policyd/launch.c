@@ -109,6 +109,7 @@ launch_make(const struct neuron *n)
 	imsg_put_u32(m, n->build.generation);
 	imsg_put_u32(m, n->build.line |
 	    (n->no_egress ? MAKE_F_NO_EGRESS : 0) |
+	    (n->build.read_only ? MAKE_F_READ_ONLY : 0) |
 	    home_make_flags(n->home));
 	imsg_put_u32(m, (uint32_t)owner->uid);
 	imsg_put_u32(m, (uint32_t)owner->gid);
@@ -342,6 +343,8 @@ on_ended(void *arg, struct imsg *m)
 	/* egressd's calls are not neurond's to end */
 	if (c != NULL && c->egress != 0)
 		return (-1);
+	if (c != NULL && (end.flags & ENDED_F_STARTED) != 0)
+		call_started(c);
 	if (c != NULL)
 		call_ended(c, &end);
 	else

@@ -96,6 +96,7 @@ named_on_open(void *arg, struct imsg *m)
 	handle = imsg_get_u64(m);
 	named = get_name(m, name);
 	w.owner_uid = w.owner_gid = OWNER_UNSAID;
+	w.read_only = 0;
 	w.rules[0] = '\0';
 	if (get_text(m, w.profile, sizeof(w.profile)) == -1)
 		bad = "profile";

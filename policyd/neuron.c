@@ -237,11 +237,12 @@ neuron_is_up(struct neuron *n, uint64_t layers, uint32_t us)
 	n->state = NEURON_UP;
 	if (n->home != NULL)
 		home_up(n->home);
-	audit_append("neuron.made", json_pack("{s:s,s:s,s:s,s:o,s:i}",
+	audit_append("neuron.made", json_pack("{s:s,s:s,s:s,s:o,s:b,s:i}",
 	    "neuron", n->id,
 	    "kind", n->home != NULL ? "persistent" : "ephemeral",
 	    "profile", n->build.profile,
 	    "workspace", json_text_or_null(n->build.workspace),
+	    "read_only", n->build.read_only,
 	    "owner", (int)n->build.owner.uid));
 	sync_soon();
 	if (n->session != NULL)

@@ -90,6 +90,12 @@ int	conf_check_tools(const struct conf *, const struct strings *tools,
 	    const struct conf_opts *);
 
 /*
+ * Warns of directories for neurons that are not there.  They are no errors:
+ * what another service mounts may come later.
+ */
+void	conf_check_trees(const struct conf *, const struct conf_opts *);
+
+/*
  * The keywords of the grammar but those of limits.h, in order; NULL behind
  * the last.  The manual is compared with them.
  */

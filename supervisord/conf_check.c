@@ -270,4 +270,5 @@ conf_finish(struct parser *ps)
 	for (i = 0; i < s->nprincipals; i++)
 		finish_principal(ps, &s->principals[i]);
 	finish_own(ps);
+	finish_trees(ps);
 }

@@ -119,6 +119,11 @@ void	set_profile_variant(struct parser *, struct pos, const char *);
 /* read-only, and who else may have it: shared or exclusive */
 void	set_profile_workspace(struct parser *, struct pos,
 	    const struct strings *);
+/* PATH [at PATH] read-only; and PATH [overlay] */
+void	set_profile_mount(struct parser *, struct pos,
+	    const struct strings *);
+void	set_profile_root(struct parser *, struct pos,
+	    const struct strings *);
 void	set_profile_limit(struct parser *, struct pos, int limit,
 	    const char *);
 
@@ -186,6 +191,8 @@ void	*set_grow(void *v, size_t *n, size_t size);
 
 /* ---- completing it ---- */
 
+/* Which of them meet, or meet what is Myelin's own: slice.own is known. */
+void	finish_trees(struct parser *);
 /* Defaults, shipped profile and presets, cross references. */
 void	conf_finish(struct parser *);
 

@@ -174,6 +174,25 @@ print_egress(FILE *f, const struct cf_egress *e)
 	(void)fputs("\t}\n", f);
 }
 
+static void
+print_trees(FILE *f, const struct cf_trees *t)
+{
+	const struct cf_mount *m;
+	size_t i;
+
+	if (t->root != NULL) {
+		print_word(f, "\troot", t->root);
+		(void)fputs(t->overlay ? " overlay\n" : "\n", f);
+	}
+	for (i = 0; i < t->nmounts; i++) {
+		m = &t->mounts[i];
+		print_word(f, "\tmount", m->path);
+		if (strcmp(m->path, m->at) != 0)
+			print_word(f, " at", m->at);
+		(void)fputs(" read-only\n", f);
+	}
+}
+
 /* What differs from what stands there if nothing is said. */
 static void
 print_building(FILE *f, const struct cf_profile *p)
@@ -185,6 +204,7 @@ print_building(FILE *f, const struct cf_profile *p)
 	if (p->sharing != SHARING_PRINCIPAL)
 		(void)fprintf(f, "\tworkspace %s\n", p->sharing ==
 		    SHARING_ANY ? "shared" : "exclusive");
+	print_trees(f, &p->trees);
 }
 
 /* "default" is there without being said, and then as the limits say. */

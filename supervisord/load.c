@@ -45,18 +45,38 @@ check_tools(const struct conf *conf, const struct feed *f,
 	return (result);
 }
 
-struct conf *
-load(struct supervisor *sv, const char *path, struct feed *f)
+static struct conf *
+load_file(struct supervisor *sv, const char *path, struct conf_opts *copts)
 {
-	const struct conf_opts copts = {
+	*copts = (struct conf_opts){
 		.private_dir = sv->opts->private_dir,
 		.names = &conf_host_names,
 		.report = report,
 		.arg = sv
 	};
+	return (conf_load(path, copts));
+}
+
+int
+load_check(struct supervisor *sv, const char *path)
+{
+	struct conf_opts copts;
 	struct conf *conf;
 
-	if ((conf = conf_load(path, &copts)) == NULL)
+	if ((conf = load_file(sv, path, &copts)) == NULL)
+		return (1);
+	conf_free(conf);
+	printf("configuration reads\n");
+	return (0);
+}
+
+struct conf *
+load(struct supervisor *sv, const char *path, struct feed *f)
+{
+	struct conf_opts copts;
+	struct conf *conf;
+
+	if ((conf = load_file(sv, path, &copts)) == NULL)
 		return (NULL);
 	if (feed_tools(sv, conf, f) == -1 ||
 	    feed_hooks(sv, conf, f) == -1 || feed_egress(sv, f) == -1 ||
@@ -64,5 +84,6 @@ load(struct supervisor *sv, const char *path, struct feed *f)
 		conf_free(conf);
 		return (NULL);
 	}
+	conf_check_trees(conf, &copts);
 	return (conf);
 }

@@ -15,7 +15,7 @@
 static _Noreturn void
 usage(void)
 {
-	fprintf(stderr, "usage: myelind [-dnv] [-f file] [-L directory] "
+	fprintf(stderr, "usage: myelind [-dNnv] [-f file] [-L directory] "
 	    "[-p directory] [-T imsg]\n");
 	exit(2);
 }
@@ -43,7 +43,7 @@ options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
 {
 	int ch;
 
-	while ((ch = getopt(argc, argv, "df:L:np:T:v")) != -1) {
+	while ((ch = getopt(argc, argv, "df:L:Nnp:T:v")) != -1) {
 		switch (ch) {
 		case 'd':
 			o->debug = true;
@@ -53,6 +53,9 @@ options(int argc, char **argv, struct sv_opts *o, struct supervisor *sv)
 			break;
 		case 'L':
 			o->tree = directory("-L", optarg, &sv->tree_owner);
+			break;
+		case 'N':
+			o->parse = true;
 			break;
 		case 'n':
 			o->print = o->check;
@@ -113,16 +116,18 @@ main(int argc, char **argv)
 	log_init("myelind", -1, 0);
 	proc_title("myelind");
 	options(argc, argv, &o, &sv);
+	sv.opts = &o;
+	if (load_path(&o, path, sizeof(path)) == -1)
+		fatalx("the configuration's path is too long");
+	if (o.parse)
+		return (load_check(&sv, path));
 	if (WITHOUT_BUILT && o.private_dir == NULL && !o.check)
 		fatalx("this build can do without its layers, for tests of "
 		    "them: it runs private instances alone (-p)");
 	if (!o.check && !may_start())
 		return (1);
-	sv.opts = &o;
 	sv.maker = sv.spawner = sv.neuron_tool = sv.seal = -1;
 	feed_init(&sv.feed);
-	if (load_path(&o, path, sizeof(path)) == -1)
-		fatalx("the configuration's path is too long");
 	if ((sv.conf = load(&sv, path, &sv.feed)) == NULL)
 		return (1);
 	log_set_verbose(o.verbose || sv.conf->verbose);

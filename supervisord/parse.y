@@ -64,7 +64,7 @@ int	conf_yylex(CONF_YYSTYPE *, struct pos *, struct parser *);
 %token STATE "state" TOOL "tool" TOOL_INPUT "tool-input" UIDS "uids"
 %token USER "user" WORKSPACE "workspace"
 %token AUTHENTICATION "authentication" CLEARTEXT "cleartext" HOST "host"
-%token VARIANT "variant"
+%token VARIANT "variant" MOUNT "mount" ROOT "root"
 %token KEY "key" METHOD "method" OPAQUE "opaque" PORT "port"
 %token REQUIRE "require" REQUIRED "required" TCP "tcp" TOKEN "token"
 %token TRANSPARENT "transparent"
@@ -244,6 +244,14 @@ profile_line	: %empty
 		}
 		| WORKSPACE list {
 			set_profile_workspace(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| MOUNT words {
+			set_profile_mount(ps, @1, &$2);
+			strings_free(&$2);
+		}
+		| ROOT words {
+			set_profile_root(ps, @1, &$2);
 			strings_free(&$2);
 		}
 		| egress_head '{' egress_lines '}'

@@ -161,6 +161,7 @@ struct sv_opts {
 	const char	*private_dir;	/* -p */
 	const char	*tree;		/* -L */
 	bool		 debug;
+	bool		 parse;		/* -N */
 	bool		 check;
 	bool		 print;		/* -nn */
 	bool		 verbose;
@@ -265,6 +266,9 @@ int	feed_send(const struct child *, const struct feed *,
 /* The file that the options name, as they name it: 0, or -1. */
 int	load_path(const struct sv_opts *, char *path, size_t size);
 /* Reads it, and the declarations that it may name.  NULL after saying why. */
+/* -N: reads the configuration alone, and says that it reads, or what is wrong
+ * with it.  Returns the exit status. */
+int	load_check(struct supervisor *, const char *path);
 struct conf *load(struct supervisor *, const char *path, struct feed *);
 
 /* ---- reload.c ---- */

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fault.h"
@@ -29,10 +30,18 @@ struct running {
 	uint32_t	 run;
 	pid_t		 relay;		/* of its terminal; 0: none, or gone */
 	int		 orders;	/* to the relay; -1: none */
+	int		 told;		/* that it started */
+	uint64_t	 started;	/* us */
 	int		 ended;		/* the leader has, with: */
 	int		 status;
 	uint64_t	 peak;		/* bytes */
 };
+
+/*
+ * us until it is told that a run started.  What has ended by then is told in
+ * one message: each costs three processes a turn, and most calls are short.
+ */
+#define TELL_AFTER	1000
 
 static struct init {
 	const struct native	*native;
@@ -40,6 +49,15 @@ static struct init {
 	const struct build_request *built;
 	struct running		 running[NEURON_RUNNING_MAX];
 } init;
+
+static uint64_t
+now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000);
+}
 
 static void
 on_child(int sig)
@@ -100,7 +118,6 @@ on_run(void *arg, struct imsg *m)
 	struct run_failure failure = { RUN_AT_BUSY, EBUSY };
 	struct run_request req;
 	struct running *r;
-	struct imsg *reply;
 	uint32_t run;
 	pid_t pid = -1;
 
@@ -134,11 +151,8 @@ on_run(void *arg, struct imsg *m)
 	r->pid = pid;
 	r->run = run;
 	r->relay = req.relay;
-	r->ended = 0;
-	reply = imsg_new(MSG_RUN_STARTED);
-	imsg_put_u32(reply, run);
-	channel_send(init.channel, reply);
-	FAULT("init.started");
+	r->told = r->ended = 0;
+	r->started = now_us();
 	return (0);
 }
 
@@ -186,12 +200,16 @@ on_run_resize(void *arg, struct imsg *m)
 static void
 ended(struct running *r)
 {
-	struct imsg *m = imsg_new(MSG_RUN_ENDED);
+	struct imsg *m = imsg_new(r->told ? MSG_RUN_ENDED : MSG_RUN_RAN);
 
 	imsg_put_u32(m, r->run);
 	imsg_put_i32(m, WIFEXITED(r->status) ? WEXITSTATUS(r->status) : -1);
 	imsg_put_i32(m, WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0);
 	imsg_put_u64(m, r->peak);
+	if (!r->told) {
+		FAULT("init.started");
+		imsg_put_u32(m, (uint32_t)(now_us() - r->started));
+	}
 	channel_send(init.channel, m);
 	r->pid = 0;
 }
@@ -247,6 +265,36 @@ reap(void)
 	}
 }
 
+/* What runs for long enough.  Returns ms until more will, -1 for none. */
+static int
+tell_started(void)
+{
+	uint64_t now = 0, age;
+	struct running *r;
+	struct imsg *m;
+	int ms = -1;
+	size_t i;
+
+	for (i = 0; i < NEURON_RUNNING_MAX; i++) {
+		r = &init.running[i];
+		if (r->pid == 0 || r->told)
+			continue;
+		if (now == 0)
+			now = now_us();
+		age = now - r->started;
+		if (age < TELL_AFTER) {
+			ms = (int)(TELL_AFTER - age + 999) / 1000;
+			continue;
+		}
+		r->told = 1;
+		m = imsg_new(MSG_RUN_STARTED);
+		imsg_put_u32(m, r->run);
+		channel_send(init.channel, m);
+		FAULT("init.started");
+	}
+	return (ms);
+}
+
 static const struct channel_handler handlers[] = {
 	{ MSG_RUN,		on_run },
 	{ MSG_RUN_SIGNAL,	on_run_signal },
@@ -262,13 +310,18 @@ static void
 serve(void)
 {
 	struct pollfd pfd = { .fd = channel_fd(init.channel) };
+	struct timespec ts = { .tv_sec = 0 };
 	sigset_t none;
+	int ms;
 
 	sigemptyset(&none);
 	for (;;) {
+		ms = tell_started();
+		ts.tv_nsec = (long)ms * 1000000;
 		pfd.events = (short)(POLLIN |
 		    (channel_queued(init.channel) > 0 ? POLLOUT : 0));
-		if (ppoll(&pfd, 1, NULL, &none) == -1 && errno != EINTR)
+		if (ppoll(&pfd, 1, ms == -1 ? NULL : &ts, &none) == -1 &&
+		    errno != EINTR)
 			return;
 		if (channel_queued(init.channel) > 0)
 			channel_flush_wait(init.channel, 0);

@@ -1,9 +1,12 @@
 /*
  * Starting a call's program.
  *
- * The child is cloned straight into the call's cgroup leaf, with CLONE_VFORK
- * but memory of its own: when the clone returns, the program runs or the
- * child has said in the shared page why not.
+ * The child is cloned straight into the call's cgroup leaf, with CLONE_VFORK:
+ * when the clone returns, the program runs or the child has said in the shared
+ * page why not.  It shares our memory where it can, which saves a copy of its
+ * tables and a fault for each page that either of us then writes.  Nothing but
+ * this code runs meanwhile, and no memory is allocated; so a hook, whose
+ * program is read by the child, has a copy.
  *
  * A program gets a Landlock domain and a filter of its own before it is
  * executed.  A body of neuron-tool gets neither of these two, but the AppArmor
@@ -40,20 +43,32 @@
 #define PATH_INSIDE							\
 	"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
+#define CHILD_STACK	(64 * 1024)
+
 #define BLOCK_FD	3	/* a body's run block; PID 1's channel there */
 #define HOOK_FD		3	/* a hook's program */
 
 static volatile struct run_failure *shared;
+static uint8_t *stack;		/* the child's, above a page that faults */
 
 int
 run_prepare(void)
 {
 	void *page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+	void *room;
 
 	if (page == MAP_FAILED)
 		return (-1);
 	shared = page;
+	if (!SYS_CLONE_SHARES)
+		return (0);
+	room = mmap(NULL, guard + CHILD_STACK, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (room == MAP_FAILED || mprotect(room, guard, PROT_NONE) == -1)
+		return (-1);
+	stack = (uint8_t *)room + guard;
 	return (0);
 }
 
@@ -291,12 +306,22 @@ execute_hook(char *const *argv, char *const *env)
 	fail(RUN_AT_EXEC, errno);
 }
 
-static _Noreturn void
-child(const struct native *native, const struct run_request *req,
-    const struct runblock *rb, char *const *env, const char *workspace,
-    const struct pty *pty)
+struct child {
+	const struct native		*native;
+	const struct run_request	*req;
+	const struct runblock		*rb;
+	char *const			*env;
+	const char			*workspace;
+	const struct pty		*pty;
+};
+
+static void
+child(void *arg)
 {
-	const char *home = workspace[0] != '\0' ? workspace : AGENT_HOME;
+	const struct child *c = arg;
+	const struct run_request *req = c->req;
+	const struct runblock *rb = c->rb;
+	const char *home = c->workspace[0] != '\0' ? c->workspace : AGENT_HOME;
 	int body = (rb->flags & RUNBLOCK_F_BODY) != 0;
 	sigset_t none;
 
@@ -305,22 +330,22 @@ child(const struct native *native, const struct run_request *req,
 	(void)setsid();
 	(void)umask(022);
 	FAULT("child.start");
-	stdio(req, pty);
+	stdio(req, c->pty);
 	close_others(req, rb->flags);
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
-	if (native->apparmor && apparmor_exec() == -1)
+	if (c->native->apparmor && apparmor_exec() == -1)
 		fail(RUN_AT_APPARMOR, errno);
 	if (!body)
-		confine(native);
+		confine(c->native);
 	FAULT("child.confined");
 	if (body)
-		execute_body(rb->argv[0], workspace, env);
+		execute_body(rb->argv[0], c->workspace, c->env);
 	else if (rb->flags & RUNBLOCK_F_HOOK)
-		execute_hook(rb->argv, env);
+		execute_hook(rb->argv, c->env);
 	else
-		execute(rb->argv, env);
+		execute(rb->argv, c->env);
 	_exit(127);
 }
 
@@ -383,16 +408,39 @@ run_no_relay(struct run_request *req)
 	req->relay = 0;
 }
 
-pid_t
-run_start(const struct native *native, struct run_request *req,
-    const char *workspace, struct run_failure *failure)
+/* The pid of a child that has executed or failed, or -1 with errno. */
+static pid_t
+start_child(struct child *c)
 {
 	struct clone_args args = {
 		.flags = CLONE_VFORK | CLONE_INTO_CGROUP | CLONE_CLEAR_SIGHAND,
 		.exit_signal = SIGCHLD,
-		.cgroup = (uint64_t)req->leaf
+		.cgroup = (uint64_t)c->req->leaf
 	};
+	pid_t pid;
+
+#if SYS_CLONE_SHARES
+	if ((c->rb->flags & RUNBLOCK_F_HOOK) == 0) {
+		args.flags |= CLONE_VM;
+		args.stack = (uint64_t)(uintptr_t)stack;
+		args.stack_size = CHILD_STACK;
+		return (sys_clone3_shared(&args, child, c));
+	}
+#endif
+	if ((pid = sys_clone3(&args)) == 0)
+		child(c);
+	return (pid);
+}
+
+pid_t
+run_start(const struct native *native, struct run_request *req,
+    const char *workspace, struct run_failure *failure)
+{
 	struct pty pty = PTY_NONE;
+	struct child c = {
+		.native = native, .req = req, .workspace = workspace,
+		.pty = &pty
+	};
 	struct runblock *rb;
 	char **env;
 	pid_t pid = -1;
@@ -408,10 +456,9 @@ run_start(const struct native *native, struct run_request *req,
 		shared->where = RUN_AT_DIED;
 		shared->error = ECHILD;
 		failure->where = RUN_AT_CLONE;
-		pid = sys_clone3(&args);
-		if (pid == 0)
-			child(native, req, rb, WITHOUT(call_environment) ?
-			    environ : env, workspace, &pty);
+		c.rb = rb;
+		c.env = WITHOUT(call_environment) ? environ : env;
+		pid = start_child(&c);
 		failure->error = (uint32_t)errno;
 	}
 	free(env);

@@ -24,7 +24,7 @@
 #include "../init/init.h"
 #include "../steps.h"
 #include "../sys.h"
-#include "build.h"
+#include "build_int.h"
 #include "confine.h"
 #include "filter.h"
 #include "inside.h"
@@ -32,22 +32,11 @@
 #include "protect.h"
 #include "without.h"
 
-/* A new root is put together here, in the clone's own copy of the mounts. */
-#define NEW_ROOT	"/tmp"
-#define SAFE		(MS_NODEV | (WITHOUT(nosuid) ? 0 : MS_NOSUID))
-#define SAFE_FLAGS	(IN_NOSUID | IN_NODEV)
 #define TERMINALS_MAX	32	/* of one neuron */
 
-struct builder {
-	struct native		*native;
-	struct build_request	*req;
-	const char		*prefix;	/* where the root is now */
-	uint64_t		 layers;
-};
-
 /* "" and NEW_ROOT are all that prefix can be: this never truncates. */
-static const char *
-at(const struct builder *b, const char *path)
+const char *
+build_at(const struct builder *b, const char *path)
 {
 	static char buf[PATH_BYTES_MAX + sizeof(NEW_ROOT)];
 
@@ -119,48 +108,6 @@ step_uts(struct builder *b)
 	return (0);
 }
 
-/* The template's mounts move over; its plain entries are made again. */
-static int
-step_own_root(struct builder *b)
-{
-	const struct inside_row *row;
-	char from[64], target[64];
-	ssize_t n;
-	size_t i;
-
-	if (b->req->tree == -1)
-		return (0);
-	if (mount("tmpfs", NEW_ROOT, "tmpfs", SAFE,
-	    "mode=0755,size=1m,nr_inodes=1024") == -1)
-		return (-1);
-	b->prefix = NEW_ROOT;
-	for (i = 0; i < inside_nrows; i++) {
-		row = &inside_rows[i];
-		/* What lies in a mount comes with it. */
-		if (strncmp(row->path, "dev/", 4) == 0 ||
-		    strncmp(row->path, "etc", 3) == 0)
-			continue;
-		snprintf(from, sizeof(from), "/%s", row->path);
-		if (row->kind == IN_DIR || row->kind == IN_MOUNT) {
-			if (mkdir(at(b, from), 0755) == -1)
-				return (-1);
-		} else if (row->kind == IN_LINK || row->kind == IN_HOST_LINK) {
-			n = readlink(from, target, sizeof(target) - 1);
-			if (n == -1)
-				continue;
-			target[n] = '\0';
-			if (symlink(target, at(b, from)) == -1)
-				return (-1);
-		}
-	}
-	if (mkdir(at(b, "/etc"), 0755) == -1 ||
-	    mount("/usr", at(b, "/usr"), NULL, MS_MOVE, NULL) == -1 ||
-	    mount("/etc", at(b, "/etc"), NULL, MS_MOVE, NULL) == -1 ||
-	    mount("/dev", at(b, "/dev"), NULL, MS_MOVE, NULL) == -1)
-		return (-1);
-	return (0);
-}
-
 static int
 tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
     unsigned mode)
@@ -172,7 +119,7 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 	    WITHOUT(tmpfs_bounds) ? 0ULL : (unsigned long long)size,
 	    WITHOUT(tmpfs_bounds) ? 0ULL :
 	    (unsigned long long)b->req->inodes, id, id, mode);
-	if (mount("tmpfs", at(b, path), "tmpfs", SAFE, options) == -1)
+	if (mount("tmpfs", build_at(b, path), "tmpfs", SAFE, options) == -1)
 		return (-1);
 	return (plan_add(&b->native->plan, path, "tmpfs", SAFE_FLAGS));
 }
@@ -181,7 +128,7 @@ tmpfs_at(struct builder *b, const char *path, uint64_t size, uint32_t id,
 static int
 kept_home(struct builder *b)
 {
-	if (move_mount(b->req->home, "", AT_FDCWD, at(b, AGENT_HOME),
+	if (move_mount(b->req->home, "", AT_FDCWD, build_at(b, AGENT_HOME),
 	    MOVE_MOUNT_F_EMPTY_PATH) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(HOME_IMAGE);
@@ -198,7 +145,7 @@ step_mounts(struct builder *b)
 	snprintf(options, sizeof(options), "%s%s",
 	    req->strict && !WITHOUT(strict_proc) ? "subset=pid," : "",
 	    WITHOUT(hidepid) ? "hidepid=off" : "hidepid=invisible");
-	if (mount("proc", at(b, "/proc"), "proc", SAFE | MS_NOEXEC,
+	if (mount("proc", build_at(b, "/proc"), "proc", SAFE | MS_NOEXEC,
 	    options) == -1 ||
 	    plan_add(&b->native->plan, "/proc", "proc",
 	    SAFE_FLAGS | IN_NOEXEC) == -1)
@@ -206,7 +153,7 @@ step_mounts(struct builder *b)
 	b->layers |= LAYER_BIT(HIDEPID);
 	/* A kernel may take the option, and not know it. */
 	if (req->strict && (WITHOUT(strict_proc) ||
-	    access(at(b, "/proc/stat"), F_OK) == -1))
+	    access(build_at(b, "/proc/stat"), F_OK) == -1))
 		b->layers |= LAYER_BIT(PROC_PIDS);
 	if (tmpfs_at(b, "/tmp", req->tmp_bytes, 0, 01777) == -1 ||
 	    tmpfs_at(b, "/dev/shm", req->tmp_bytes, 0, 01777) == -1)
@@ -232,44 +179,12 @@ step_terminals(struct builder *b)
 	    "mode=0600,uid=%u,gid=%u,max=%d", b->req->kuid, b->req->kuid,
 	    TERMINALS_MAX);
 	/* The template has one then, which all neurons share. */
-	if (!WITHOUT(own_terminals) && mount("devpts", at(b, "/dev/pts"),
+	if (!WITHOUT(own_terminals) && mount("devpts", build_at(b, "/dev/pts"),
 	    "devpts", MS_NOSUID | MS_NOEXEC, options) == -1)
 		return (errno == ENODEV ? 0 : -1);	/* it lacks them */
 	b->layers |= LAYER_BIT(TERMINALS);
 	return (plan_add(&b->native->plan, "/dev/pts", "devpts", IN_NOSUID |
 	    IN_NOEXEC));
-}
-
-/* mkdir -p from the new root, one component at a time, never by a link. */
-static int
-make_mount_point(int root, const char *path)
-{
-	char name[NAME_MAX + 1];
-	const char *end;
-	int dir = dup(root), next;
-
-	while (dir != -1 && *path != '\0') {
-		path += strspn(path, "/");
-		end = strchrnul(path, '/');
-		if ((size_t)(end - path) >= sizeof(name)) {
-			close(dir);
-			errno = ENAMETOOLONG;
-			return (-1);
-		}
-		memcpy(name, path, (size_t)(end - path));
-		name[end - path] = '\0';
-		if (mkdirat(dir, name, WITHOUT(mount_points) ? 0777 : 0755) ==
-		    -1 && errno != EEXIST) {
-			close(dir);
-			return (-1);
-		}
-		next = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-		    O_CLOEXEC);
-		close(dir);
-		dir = next;
-		path = end;
-	}
-	return (dir);
 }
 
 static int
@@ -280,7 +195,7 @@ step_workspace(struct builder *b)
 	if (b->req->tree == -1)
 		return (0);
 	root = open(NEW_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	point = root == -1 ? -1 : make_mount_point(root, b->req->workspace);
+	point = root == -1 ? -1 : root_point(root, b->req->workspace);
 	if (point == -1)
 		return (-1);
 	r = move_mount(b->req->tree, "", point, "",
@@ -291,7 +206,7 @@ step_workspace(struct builder *b)
 		return (-1);
 	b->layers |= LAYER_BIT(IDMAP);
 	return (plan_add(&b->native->plan, b->req->workspace, NULL,
-	    SAFE_FLAGS | IN_IDMAP));
+	    SAFE_FLAGS | IN_IDMAP | (b->req->read_only ? IN_RO : 0)));
 }
 
 /* The way there is in the new root, which nobody else has yet. */
@@ -303,9 +218,10 @@ step_protect(struct builder *b)
 	if (b->req->tree == -1)
 		return (0);
 	b->layers |= LAYER_BIT(PROTECTED);
-	if (WITHOUT(protected_names))
+	/* Nothing in one that is read-only needs it. */
+	if (b->req->read_only || WITHOUT(protected_names))
 		return (0);
-	ws = open(at(b, b->req->workspace), O_PATH | O_DIRECTORY |
+	ws = open(build_at(b, b->req->workspace), O_PATH | O_DIRECTORY |
 	    O_NOFOLLOW | O_CLOEXEC);
 	if (ws == -1)
 		return (-1);
@@ -313,17 +229,6 @@ step_protect(struct builder *b)
 	    &b->native->plan);
 	close(ws);
 	return (r);
-}
-
-static int
-step_read_only(struct builder *b)
-{
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
-
-	b->layers |= LAYER_BIT(ROOT);
-	if (b->req->tree == -1 || WITHOUT(read_only_root))
-		return (0);	/* the template's is */
-	return (mount_setattr(AT_FDCWD, NEW_ROOT, 0, &attr, sizeof(attr)));
 }
 
 static int
@@ -336,9 +241,11 @@ step_masks(struct builder *b)
 	for (i = 0; i < mask_nrows && !WITHOUT(proc_masks); i++) {
 		snprintf(inside[i], sizeof(inside[0]), "/proc/%s",
 		    mask_rows[i].path);
-		snprintf(from, sizeof(from), "%s%s", b->prefix,
+		/* The template's /run: an image's may be written to. */
+		snprintf(from, sizeof(from), "%s%s",
+		    mask_rows[i].dir ? "" : b->prefix,
 		    mask_rows[i].dir ? "/run" : "/dev/null");
-		if (mount(from, at(b, inside[i]), NULL, MS_BIND, NULL) == -1) {
+		if (mount(from, build_at(b, inside[i]), NULL, MS_BIND, NULL) == -1) {
 			if (errno == ENOENT)
 				continue;	/* this kernel has it not */
 			return (-1);
@@ -354,7 +261,7 @@ step_masks(struct builder *b)
 static int
 step_pivot(struct builder *b)
 {
-	if (b->req->tree == -1)
+	if (!root_is_own(b->req))
 		return (chdir("/"));
 	if (chdir(NEW_ROOT) == -1 || syscall(SYS_pivot_root, ".", ".") == -1 ||
 	    umount2(".", MNT_DETACH) == -1 || chdir("/") == -1)
@@ -553,8 +460,7 @@ step_apparmor(struct builder *b)
 static int
 step_landlock(struct builder *b)
 {
-	return (landlock_neuron(b->native->abi, b->req->workspace,
-	    &b->layers));
+	return (landlock_neuron(b->native->abi, b->req, &b->layers));
 }
 
 static int
@@ -575,12 +481,13 @@ static int (*const steps[STEP_COUNT])(struct builder *) = {
 	[STEP_CGROUP_NS] = step_cgroup_ns,
 	[STEP_NET_NS] = step_net_ns,
 	[STEP_UTS] = step_uts,
-	[STEP_OWN_ROOT] = step_own_root,
+	[STEP_OWN_ROOT] = root_make,
 	[STEP_MOUNTS] = step_mounts,
 	[STEP_TERMINALS] = step_terminals,
 	[STEP_WORKSPACE] = step_workspace,
+	[STEP_SHOWN] = root_mounts,
 	[STEP_PROTECT] = step_protect,
-	[STEP_READ_ONLY] = step_read_only,
+	[STEP_READ_ONLY] = root_read_only,
 	[STEP_MASKS] = step_masks,
 	[STEP_PIVOT] = step_pivot,
 	[STEP_FDS] = step_fds,

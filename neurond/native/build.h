@@ -9,6 +9,7 @@
 
 #include "limits.h"
 #include "plan.h"
+#include "protocol.h"
 
 #define TASKS_MAX	4
 
@@ -36,6 +37,7 @@ struct build_request {
 	uint64_t	 tmp_bytes;
 	uint64_t	 inodes;
 	uint32_t	 nofile;
+	uint32_t	 flags;		/* BUILD_F_* */
 	int		 pty;		/* terminals may be made */
 	int		 egress;	/* a proxy listens inside */
 	int		 strict;	/* the strict variant, 0 or 1 */
@@ -48,6 +50,12 @@ struct build_request {
 	int		 tasks[TASKS_MAX];
 	int		 tree;		/* -1 without a workspace */
 	int		 home;		/* its mount, -1 for a tmpfs */
+	int		 read_only;	/* the workspace is */
+	int		 root;		/* an image, -1: the template's */
+	int		 overlay;	/* which the neuron may change */
+	int		 nmounts;	/* beside the workspace, read-only */
+	int		 mounts[BUILD_MOUNTS_MAX];
+	char		*mount_at[BUILD_MOUNTS_MAX];
 };
 
 /* In the clone; ends as PID 1's exit. */

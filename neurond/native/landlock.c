@@ -2,11 +2,15 @@
  * Landlock rulesets.  Rules name the root of the mount on top: one on a
  * directory that a mount covers would count for nothing.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "../steps.h"
 #include "../sys.h"
+#include "build.h"
 #include "landlock.h"
 #include "layers.h"
 #include "probe.h"
@@ -31,10 +35,11 @@ struct beneath {
 static const struct rule {
 	const char	*path;
 	uint64_t	 access;
-} rules[] = {
-	{ "/",		LL_READ_DIR },
+} template_rules[] = {
 	{ "/usr",	READ_X },
-	{ "/etc",	LL_READ_FILE | LL_READ_DIR },
+	{ "/etc",	LL_READ_FILE | LL_READ_DIR }
+}, rules[] = {
+	{ "/",		LL_READ_DIR },
 	{ "/run",	LL_READ_DIR },
 	/* Of its own entries a program may write comm, oom_score_adj ... */
 	{ "/proc",	LL_READ_FILE | LL_READ_DIR | LL_WRITE_FILE },
@@ -95,12 +100,87 @@ allow(int ruleset, const char *path, uint64_t rights)
 	return (r);
 }
 
+static int
+allow_rules(int ruleset, const struct rule *rule, size_t n, uint64_t known)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (allow(ruleset, rule[i].path, rule[i].access & known) == -1)
+			return (-1);
+	return (0);
+}
+
+/* 1 if a directory in / is the neuron's own, or has a mount in it. */
+static int
+is_ours(const struct build_request *req, const char *path)
+{
+	static const char *const own[] = { "/dev", "/home", "/proc", "/run",
+	    "/tmp" };
+	size_t len = strlen(path), i;
+	int k;
+
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strcmp(path, own[i]) == 0)
+			return (1);
+	for (k = 0; k < req->nmounts; k++)
+		if (strncmp(req->mount_at[k], path, len) == 0 &&
+		    (req->mount_at[k][len] == '/' ||
+		    req->mount_at[k][len] == '\0'))
+			return (1);
+	return (0);
+}
+
+/*
+ * An image's directories one by one: a right at / would hold for each mount
+ * as well, and a FIFO can be written to on one that is read-only.
+ */
+static int
+allow_image(int ruleset, const struct build_request *req, uint64_t known)
+{
+	char path[NAME_MAX + 2];
+	struct dirent *d;
+	uint64_t rights;
+	int r = 0;
+	DIR *list;
+
+	if ((list = opendir("/")) == NULL)
+		return (-1);
+	while (r == 0 && (d = readdir(list)) != NULL) {
+		if (strcmp(d->d_name, ".") == 0 ||
+		    strcmp(d->d_name, "..") == 0 || d->d_type != DT_DIR)
+			continue;
+		snprintf(path, sizeof(path), "/%s", d->d_name);
+		if (strcmp(path, "/dev") == 0 || strcmp(path, "/proc") == 0)
+			continue;
+		rights = req->overlay && !is_ours(req, path) ? ALL_BUT_NODES :
+		    READ_X;
+		r = allow(ruleset, path, rights & known);
+	}
+	closedir(list);
+	return (r);
+}
+
+static int
+allow_own(int ruleset, const struct build_request *req, uint64_t known)
+{
+	int i;
+
+	if (req->workspace[0] != '\0' && allow(ruleset, req->workspace,
+	    (req->read_only ? READ_X : ALL_BUT_NODES) & known) == -1)
+		return (-1);
+	for (i = 0; i < req->nmounts; i++)
+		if (allow(ruleset, req->mount_at[i], READ_X & known) == -1)
+			return (-1);
+	return (0);
+}
+
 int
-landlock_neuron(unsigned abi, const char *workspace, uint64_t *layers)
+landlock_neuron(unsigned abi, const struct build_request *req,
+    uint64_t *layers)
 {
 	struct ll_ruleset set = { .fs = landlock_rights(abi) };
-	size_t i;
-	int fd, r = 0;
+	int fd, r;
 
 	*layers |= WITHOUT(landlock) ? LAYER_BIT(LANDLOCK) : 0;
 	if (WITHOUT(landlock))
@@ -109,10 +189,14 @@ landlock_neuron(unsigned abi, const char *workspace, uint64_t *layers)
 	    ruleset_size(abi), 0);
 	if (fd == -1)
 		return (-1);
-	for (i = 0; r == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-		r = allow(fd, rules[i].path, rules[i].access & set.fs);
-	if (r == 0 && workspace[0] != '\0')
-		r = allow(fd, workspace, ALL_BUT_NODES & set.fs);
+	r = allow_rules(fd, rules, sizeof(rules) / sizeof(rules[0]), set.fs);
+	if (r == 0 && req->root == -1)
+		r = allow_rules(fd, template_rules, sizeof(template_rules) /
+		    sizeof(template_rules[0]), set.fs);
+	else if (r == 0)
+		r = allow_image(fd, req, set.fs);
+	if (r == 0)
+		r = allow_own(fd, req, set.fs);
 	if (r == 0)
 		r = (int)syscall(SYS_landlock_restrict_self, fd, 0);
 	close(fd);

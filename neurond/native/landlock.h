@@ -6,11 +6,13 @@
 
 #include <stdint.h>
 
+struct build_request;
+
 /* The kernel's ABI, 0 without Landlock. */
 unsigned landlock_abi(void);
 
 /* File rights of a whole neuron.  Adds to *layers.  0, or -1 with errno. */
-int	landlock_neuron(unsigned abi, const char *workspace,
+int	landlock_neuron(unsigned abi, const struct build_request *,
 	    uint64_t *layers);
 
 /* A call's own domain: no signals and abstract sockets out of it (ABI 6). */

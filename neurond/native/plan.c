@@ -23,6 +23,20 @@ plan_add(struct plan *plan, const char *path, const char *type, unsigned flags)
 	return (0);
 }
 
+void
+plan_only(struct plan *plan, const char *path)
+{
+	size_t len = strlen(path), i, n = 0;
+
+	for (i = 0; i < plan->n; i++) {
+		if (strncmp(plan->line[i].path, path, len) == 0 &&
+		    (plan->line[i].path[len] == '\0' ||
+		    plan->line[i].path[len] == '/'))
+			plan->line[n++] = plan->line[i];
+	}
+	plan->n = n;
+}
+
 /* \040 and kin, in place: proc(5). */
 static void
 unescape(char *s)

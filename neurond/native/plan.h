@@ -27,6 +27,9 @@ struct plan {
 int	plan_add(struct plan *, const char *path, const char *type,
 	    unsigned flags);
 
+/* Forgets all but the mount at path and those below it. */
+void	plan_only(struct plan *, const char *path);
+
 /*
  * 0 if text, of /proc/self/mountinfo, is the plan exactly and nothing in it
  * is shared or a slave; else -1 and *why says what differs.  Changes text.

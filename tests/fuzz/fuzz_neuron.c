@@ -18,6 +18,7 @@
 
 #include "call.h"
 #include "helper.h"
+#include "home.h"
 #include "imsg_internal.h"
 #include "launch.h"
 #include "log.h"
@@ -220,6 +221,7 @@ make_all(void)
 	if (mkdirat(leaf, "neurons", 0700) == -1)
 		abort();
 	places_load(leaf_path);
+	homes_load(leaf_path);
 	if ((base = event_base_new()) == NULL || s == NULL ||
 	    (memfd = memfd_sealed("fuzz", "{}", 2)) == -1 ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1 ||
@@ -250,7 +252,9 @@ static const struct channel_handler helper_handlers[] = {
 	{ MSG_BUILT,	neuron_on_built },
 	{ MSG_WALKED,	neuron_on_walked },
 	{ MSG_PLACED,	place_on_placed },
-	{ MSG_CLEARED,	place_on_cleared }
+	{ MSG_CLEARED,	place_on_cleared },
+	{ MSG_HOME_OPENED, home_on_opened },
+	{ MSG_HOME_ERASED, home_on_erased }
 };
 
 static const struct channel_ops helper_ops = {
@@ -297,9 +301,10 @@ fds_of(unsigned type, int fds[4])
 	const int launch[4] = { memfd, pipes[1], pipes[1], memfd };
 	const int other[4] = { null, null, null, null };
 	const int walked[4] = { leaf, memfd, null, null };
+	const int opened[4] = { leaf, leaf, null, null };
 
 	memcpy(fds, type == MSG_LAUNCH ? launch : type == MSG_WALKED ? walked :
-	    other, sizeof(launch));
+	    type == MSG_HOME_OPENED ? opened : other, sizeof(launch));
 }
 
 static void
@@ -374,6 +379,7 @@ finish(struct peers *p)
 		close(p->helper[i]);
 	}
 	places_maker_down();
+	homes_maker_down();
 	close(p->policyd);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }

@@ -351,6 +351,7 @@ class Neuron(Taken):
         "many-fds": "neuron_lost", "half": "neuron_lost",
         "foreign": "neuron_lost", "flood": "neuron_lost",
         "another-run": "neuron_lost", "impossible": "neuron_lost",
+        "ran-twice": "neuron_lost", "impossible-run": "neuron_lost",
         "ready-twice": "neuron_lost", "no-layers": "launch_failed",
         "bad-step": "launch_failed", "silent": "launch_failed",
         "deaf": "timed_out",

@@ -55,6 +55,7 @@ class Installed(unittest.TestCase):
                          set(n for n in os.listdir(os.path.join(
                              BUILD, "judged", "tools"))
                              if n.endswith(".json")))
+        self.assertEqual(os.listdir(self.at("completionsdir")), ["myelinctl"])
         for page in PAGES:
             self.assertTrue(os.path.exists(os.path.join(
                 self.at("mandir"), page)), page)

@@ -111,8 +111,7 @@ class Recipes(unittest.TestCase):
             text = f.read()
         text = text.replace("/run/myelin/", cls.i.dir + "/")
         text = text.replace("/etc/myelin/conf.d/", cls.i.dir + "/conf.d/")
-        return text + "principal user root { preset standard }\n" \
-            "operator user root may audit\n"
+        return text + "principal user root { preset standard }\n"
 
     def start(self, line, user="me", approval=None):
         """One command, as it stands there, typed by that user."""

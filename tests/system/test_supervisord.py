@@ -399,6 +399,28 @@ class Check(SupervisordTest):
         self.assertFalse(os.path.exists(i.api))
         self.assertFalse(os.path.exists(i.dir + "/state"))
 
+    def test_reads_alone(self):
+        """-N needs no program and no declaration, and asks none."""
+        i = self.instance()
+        argv = [MYELIND, "-N", "-p", i.dir, "-L", i.dir]
+
+        def check():
+            return subprocess.run(argv, capture_output=True, text=True,
+                                  timeout=20)
+        r = check()
+        self.assertEqual((r.returncode, r.stdout), (0,
+                         "configuration reads\n"), r.stderr)
+        self.assertFalse(os.path.exists(i.api))
+        # there is nothing at -L: the whole check says so
+        r = subprocess.run(argv[:1] + ["-n"] + argv[2:], capture_output=True,
+                           text=True, timeout=20)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("tools", r.stderr)
+        i.configure("# one\nnonsense yes\n")
+        r = check()
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn("myelin.conf:2: unknown keyword", r.stderr)
+
     def test_normal_form(self):
         """-nn prints what reads back as the same."""
         i = self.instance(conf=CONF + "x = 2G\nmemory $x; cpu 1.250\n")

@@ -181,6 +181,29 @@ impossible_end(int ch)
 	say_ended(ch, run, 7, 9);
 }
 
+/* The start and the end at once, of what has started already. */
+static void
+ran_twice(int ch)
+{
+	uint32_t ran[6] = { 0 };
+
+	ready(ch);
+	ran[0] = next_run(ch);
+	say_run(ch, MSG_RUN_STARTED, ran[0]);
+	(void)raw_send(ch, MSG_RUN_RAN, ran, sizeof(ran), -1, 0);
+}
+
+/* It ended as nothing can, after running for longer than we know it. */
+static void
+impossible_run(int ch)
+{
+	uint32_t ran[6] = { 0, 7, 9, 0, 0, UINT32_MAX };
+
+	ready(ch);
+	ran[0] = next_run(ch);
+	(void)raw_send(ch, MSG_RUN_RAN, ran, sizeof(ran), -1, 0);
+}
+
 /* Layers that it has not. */
 static void
 no_layers(int ch)
@@ -222,6 +245,7 @@ static const struct {
 	{ "foreign", another_channels }, { "flood", flood },
 	{ "replay", replay }, { "ready-twice", ready_twice },
 	{ "another-run", another_run }, { "impossible", impossible_end },
+	{ "ran-twice", ran_twice }, { "impossible-run", impossible_run },
 	{ "no-layers", no_layers }, { "bad-step", bad_step },
 	{ "silent", silent }, { "deaf", deaf }
 };

@@ -8,6 +8,7 @@
 
 #include "unit.h"
 
+#include "image.h"
 #include "init/run.h"
 #include "maker.h"
 #include "native/inside.h"
@@ -401,6 +402,34 @@ START_TEST(test_generations)
 }
 END_TEST
 
+/* ---- images of homes ---- */
+
+static const struct {
+	uint64_t	 bytes, inodes;
+	struct image_plan plan;
+} images[] = {
+	/* never more for files than asked for, and ext4's ten */
+	{ MIB(8), 256, { 1024, 1, 264 } },
+	{ MIB(8), 100000, { 1024, 1, 2056 } },
+	{ MIB(64), 1000, { 4096, 4, 1008 } },
+	{ MIB(256), 1000, { 4096, 16, 992 } },
+	{ GIB(1), 256, { 4096, 16, 256 } },
+	{ GIB(1), 100000, { 4096, 16, 99968 } },
+	/* an ext4 has no fewer */
+	{ GIB(1024), 256, { 4096, 16, 131072 } }
+};
+
+START_TEST(test_image)
+{
+	struct image_plan p;
+
+	image_plan(images[_i].bytes, images[_i].inodes, &p);
+	ck_assert_uint_eq(p.block, images[_i].plan.block);
+	ck_assert_uint_eq(p.journal, images[_i].plan.journal);
+	ck_assert_uint_eq(p.inodes, images[_i].plan.inodes);
+}
+END_TEST
+
 #define LOOP(tc, fn, table)						\
 	tcase_add_loop_test(tc, fn, 0, sizeof(table) / sizeof((table)[0]))
 
@@ -421,6 +450,7 @@ main(void)
 	tcase_add_test(tc, test_protected);
 	tcase_add_test(tc, test_settings);
 	tcase_add_test(tc, test_generations);
+	LOOP(tc, test_image, images);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }

@@ -804,6 +804,136 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
+/* ---- homes ---- */
+
+static void
+send_drop(const char *id)
+{
+	struct enc *e = enc_new(256);
+
+	enc_str(e, id);
+	rig_send(t.launch, MSG_HOME_DROP, e, NULL, 0);
+}
+
+/* The error of the answer. */
+static uint32_t
+dropped(const char *id)
+{
+	char got[ID_SIZE], why[256];
+	uint32_t error;
+	struct got g;
+
+	send_drop(id);
+	want(MSG_HOME_DROPPED, &g);
+	error = dec_u32(&g.d);
+	dec_str(&g.d, got, sizeof(got));
+	dec_str(&g.d, why, sizeof(why));
+	ck_assert_str_eq(got, id);
+	ck_assert_int_eq(error != 0, why[0] != '\0');
+	return (error);
+}
+
+static int
+made(const char *name)
+{
+	char path[160];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", t.dir, name);
+	return (lstat(path, &st) == 0);
+}
+
+START_TEST(homes_that_are_none)
+{
+	static const char *const ids[] = {
+		"", ".", "..", "../state", "n-../../../../etc/pw",
+		"n-2222222222222222222/", "placeholders-1-1"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		send_drop(ids[i]);
+		want_closed(ids[i]);
+	}
+	ck_assert(made("state/neurons"));
+}
+END_TEST
+
+/* Neither for who may not have a neuron, nor for one that must be there. */
+static void
+none_for_nothing(void)
+{
+	const struct make wrong = { 3 | MAKE_F_PERSISTENT, 1000, 1000,
+	    "default", "" };
+	const struct make lost = { LINE_ROOT | MAKE_F_PERSISTENT |
+	    MAKE_F_KEPT, 1000, 1000, "default", "" };
+	struct got g;
+
+	refused(&wrong, "no such principal line");
+	refused(&lost, "is lost");
+	rig_send(t.launch, MSG_HOMES_ASK, NULL, NULL, 0);
+	want(MSG_HOMES_END, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), 0);
+}
+
+/* As many as there are, by the names that they must have. */
+static void
+are_told(void)
+{
+	char id[ID_SIZE], got[ID_SIZE], command[512];
+	struct got g;
+
+	id_make(ID_NEURON, id);
+	snprintf(command, sizeof(command), "cd %s/state/neurons && "
+	    "mkdir -p %s x n-1 n-22222222222222222222 && "
+	    "truncate -s 1M %s/home.img x/home.img n-1/home.img && "
+	    "ln -s ../%s/home.img n-22222222222222222222/home.img",
+	    t.dir, id, id, id);
+	ck_assert_int_eq(system(command), 0);
+	rig_send(t.launch, MSG_HOMES_ASK, NULL, NULL, 0);
+	want(MSG_HOME, &g);
+	(void)dec_u64(&g.d);
+	ck_assert_uint_ne(dec_u64(&g.d), 0);
+	dec_str(&g.d, got, sizeof(got));
+	ck_assert_str_eq(got, id);
+	want(MSG_HOMES_END, &g);
+	ck_assert_uint_eq(dec_u32(&g.d), 1);
+}
+
+/* What lies where a home may be, and is none, is not removed with it. */
+static void
+removed_alone(void)
+{
+	char id[ID_SIZE], command[512], name[64];
+
+	id_make(ID_NEURON, id);
+	ck_assert_uint_eq(dropped(id), ENOENT);
+	snprintf(command, sizeof(command), "cd %s/state/neurons && mkdir %s "
+	    "&& touch %s/home.img %s/other", t.dir, id, id, id);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_uint_eq(dropped(id), ENOTEMPTY);
+	snprintf(name, sizeof(name), "state/neurons/%s/other", id);
+	ck_assert(made(name));
+	snprintf(name, sizeof(name), "state/neurons/%s/home.img", id);
+	ck_assert(!made(name));
+	id_make(ID_NEURON, id);
+	snprintf(command, sizeof(command), "cd %s && mkdir away && touch "
+	    "away/home.img && ln -s ../../away state/neurons/%s", t.dir, id);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_uint_ne(dropped(id), 0);
+	ck_assert(made("away/home.img"));
+}
+
+/* Each needs a start of neurond, which takes its time where that is emulated. */
+START_TEST(homes_that_there_are)
+{
+	none_for_nothing();
+	are_told();
+	removed_alone();
+	still_serves();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -831,6 +961,8 @@ main(void)
 	tcase_add_test(tc, flood_of_makes_unread);
 	tcase_add_test(tc, messages_that_break_the_table);
 	tcase_add_test(tc, out_of_descriptors);
+	tcase_add_test(tc, homes_that_are_none);
+	tcase_add_test(tc, homes_that_there_are);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));
 }

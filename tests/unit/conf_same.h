@@ -29,6 +29,9 @@ same_strip(struct slice *s)
 
 	for (i = 0; i < s->nprofiles; i++) {
 		same_nowhere(&s->profiles[i].where);
+		same_nowhere(&s->profiles[i].trees.where);
+		for (k = 0; k < s->profiles[i].trees.nmounts; k++)
+			same_nowhere(&s->profiles[i].trees.mounts[k].where);
 		for (k = 0; k < s->profiles[i].egress.nhosts; k++)
 			same_nowhere(&s->profiles[i].egress.hosts[k].where);
 	}
