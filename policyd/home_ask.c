@@ -86,6 +86,7 @@ fill(struct home_row *row, const struct asked_home *a, const struct build *b,
 	strlcpy(row->workspace, b->workspace, sizeof(row->workspace));
 	row->owner_uid = a->wanted.owner_uid;
 	row->owner_gid = a->wanted.owner_gid;
+	row->read_only = a->wanted.read_only;
 	strlcpy(row->labels, a->labels, sizeof(row->labels));
 	row->created = row->used = home_stamp();
 	row->idle = (uint64_t)a->idle * 1000000;
@@ -157,6 +158,7 @@ get_asked(struct imsg *m, struct asked_home *a)
 	a->wanted.owner_uid = imsg_get_u32(m);
 	a->wanted.owner_gid = imsg_get_u32(m);
 	a->idle = imsg_get_u32(m);
+	a->wanted.read_only = imsg_get_u8(m) != 0;
 	bad = get_text(m, a->wanted.profile, sizeof(a->wanted.profile));
 	bad |= get_text(m, a->wanted.workspace, sizeof(a->wanted.workspace));
 	bad |= get_text(m, a->name, sizeof(a->name));
