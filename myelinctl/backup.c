@@ -22,6 +22,7 @@
 #define STATE		"/var/lib/myelin"
 #define COPY		"backup.db"
 #define DEPTH_MAX	16
+#define ASIDE_MAX	100	/* states put aside in one second */
 #define DIR_FLAGS	(O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* ---- tar(1), which every Debian has ---- */
@@ -281,17 +282,25 @@ unpack(const struct options *o, const char *file, char *place)
 	return (audit_verify(&quiet, 1, verify) == 0 ? 0 : -1);
 }
 
-/* What the directory would be called that the state goes to. */
-static void
-name_before(char *name, size_t size, const char *state)
+/* The state goes to a directory beside it that nothing has the name of. */
+static int
+put_aside(char *name, size_t size, const char *state)
 {
 	char when[32];
 	time_t now = time(NULL);
 	struct tm tm;
+	int i;
 
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	(void)snprintf(name, size, "%s.before-%s", state, when);
+	for (i = 2; renameat2(AT_FDCWD, state, AT_FDCWD, name,
+	    RENAME_NOREPLACE) == -1; i++) {
+		if (errno != EEXIST || i == ASIDE_MAX)
+			return (-1);
+		(void)snprintf(name, size, "%s.before-%s.%d", state, when, i);
+	}
+	return (0);
 }
 
 /*
@@ -303,8 +312,7 @@ exchange(const char *place, const char *state, int there)
 {
 	char before[4096], from[4200], to[4200];
 
-	name_before(before, sizeof(before), state);
-	if (there && rename(state, before) == -1) {
+	if (there && put_aside(before, sizeof(before), state) == -1) {
 		complain("%s: %s", before, strerror(errno));
 		return (-1);
 	}

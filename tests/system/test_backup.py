@@ -215,7 +215,10 @@ class Backup(unittest.TestCase):
                     for n in os.listdir(i.state + "/policy")})
                 self.assertEqual(glob.glob(i.state + ".*"), [])
                 self.assertFalse(os.path.exists(i.dir + "/up"))
-        self.restore()
+        # as often as one likes, also within a second
+        for n in range(3):
+            self.restore()
+            self.assertEqual(len(glob.glob(i.state + ".before-*")), n + 1)
 
 
 class AnotherHost(unittest.TestCase):

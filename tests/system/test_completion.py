@@ -73,7 +73,8 @@ class Words(unittest.TestCase):
                 usage = help_of(name).splitlines()[0]
                 for verb in found:
                     if name != "audit":     # which takes files, too
-                        self.assertIn(" " + verb, usage.replace("[", " "))
+                        self.assertIn(" " + verb, usage.replace("[", " ")
+                                      .replace("|", " "))
         self.assertEqual(complete("sessions", "e"), ["end"])
 
     def test_files(self):

@@ -1,10 +1,13 @@
 /*
  * The small redactor: what is masked, what is not, and in what time.
  */
+#include <sys/socket.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "log.h"
 #include "redact.h"
 #include "unit.h"
 
@@ -115,6 +118,39 @@ START_TEST(test_linear)
 }
 END_TEST
 
+/*
+ * A line of the log as the journal gets it: text from outside ends where its
+ * length says, and is no field; nor is an id that is none.
+ */
+START_TEST(journal_fields)
+{
+	static const char evil[] = "x\nPRIORITY=0\nMYELIN_CALL="
+	    "c-00000000000000000000";
+	const struct log_about about = { .request = 0x12, .call = evil,
+	    .session = "s-0123456789abcdefghjk", .approval = "" };
+	static const char want[] = "PRIORITY=4\nSYSLOG_IDENTIFIER=myelin-me\n"
+	    "MYELIN_PROCESS=me\nMYELIN_REQUEST_ID=r-0000000000000012\n"
+	    "MYELIN_SESSION=s-0123456789abcdefghjk\nMESSAGE\n";
+	const size_t head = sizeof(want) - 1, n = strlen(evil) + 2;
+	char packet[1024];
+	int fds[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	log_init("me", fds[0], 0);
+	log_warnx_of(&about, "<%s>", evil);
+	ck_assert_int_eq(recv(fds[1], packet, sizeof(packet), 0),
+	    (ssize_t)(head + 8 + n + 1));
+	ck_assert_mem_eq(packet, want, head);
+	ck_assert_mem_eq(packet + head, "\x31\0\0\0\0\0\0\0", 8);
+	ck_assert_uint_eq(n, 0x31);
+	ck_assert_ptr_null(memchr(packet + head + 8, '\n', n));
+	ck_assert_int_eq(packet[head + 8 + n], '\n');
+	log_init("me", -1, 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -128,6 +164,7 @@ main(void)
 	tcase_add_test(tc, test_names);
 	tcase_add_loop_test(tc, test_linear, 0,
 	    sizeof(floods) / sizeof(floods[0]));
+	tcase_add_test(tc, journal_fields);
 	suite_add_tcase(suite, tc);
 	return (unit_main(suite));
 }
