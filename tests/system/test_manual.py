@@ -26,6 +26,11 @@ ELSEWHERE = {
     "--name=myelin-seal - /etc/myelin/seal.cred":
         "contrib/vm/guest: the host's own credential store",
     "# systemctl edit myelin": "an editor; contrib/vm/guest writes the file",
+    "# systemctl stop myelin": "contrib/vm/guest: the service",
+    "# scp myelin.tar other: && scp -r /etc/myelin other:/etc/":
+        "test_backup: without a second host",
+    "# e2fsck -f -p /var/lib/myelin/neurons/ID/home.img":
+        "nobody: e2fsprogs' own, of a home that is damaged",
     "# journalctl MYELIN_CALL=c-7k2mh3v9rq4xw8zt5bnd":
         "test_log: the field; journalctl needs a journal",
     "# journalctl -f MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a":
@@ -131,7 +136,7 @@ class Examples(unittest.TestCase):
         "myelinctl call --session", "myelinctl sessions end",
         "myelinctl approvals watch", "myelinctl judge --explain",
         "myelinctl shell --session", "myelind -n",
-        "build/supervisord/myelind",
+        "build/supervisord/myelind", "myelinctl backup",
     }
 
     def test_each_is_tried_or_said_to_be_tried_elsewhere(self):
@@ -160,6 +165,11 @@ class Examples(unittest.TestCase):
                           "myelinctl sessions end")
         out = json.loads(self.shell(" && ".join(steps)))
         self.assertIn("made", out["stdout"])
+
+    def test_backup(self):
+        self.shell(self.take("myelinctl backup")[0])
+        self.assertTrue(os.path.exists(os.path.join(self.home.path,
+                                                    "myelin.tar")))
 
     def test_judge(self):
         out = self.shell(self.take("myelinctl judge --explain")[0].replace(
