@@ -167,7 +167,8 @@ class Examples(unittest.TestCase):
         self.assertIn("made", out["stdout"])
 
     def test_backup(self):
-        self.shell(self.take("myelinctl backup")[0])
+        # a private instance keeps its state elsewhere
+        self.shell(self.take("myelinctl backup")[0] + " " + self.i.state)
         self.assertTrue(os.path.exists(os.path.join(self.home.path,
                                                     "myelin.tar")))
 
