@@ -16,6 +16,7 @@ import time
 import unittest
 
 import footprint
+from test_homes import loops_work
 from harness import BUILD, TOP, CONFIG, Instance, Workspace, wait_for
 
 FAULTS = os.environ.get("MYELIN_BUILD_FAULTS",
@@ -29,6 +30,11 @@ AT_START = {"maker.start": "maker", "spawner.start": "spawner",
 AT_STOP = ("run.killed",)
 # Placeholders stay a second after the last neuron of their workspace.
 LATE = ("neuron.cleared", "maker.clear-asked")
+
+
+# Homes that stay.
+HOME_FILES = ("home.c", "image.c", "maker_home.c")
+HOME_ASKED = ("maker.home-asked", "maker.erase-asked")
 
 
 def sources():
@@ -93,18 +99,24 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         build()
+        cls.w = Workspace()
+        shown = os.path.join(cls.w.top, "shown")
+        os.mkdir(shown)
         cls.i = Instance(CONFIG.replace(
             "preset", "profile default, ready; preset", 1) +
                          "\nrestart-window 1s\nneurons 4\n"
                          # so that the steps of a pool are
                          "profile ready { pool 1; running-calls 2 }\n"
                          "neurons-principal 4\n"
-                         # so that the steps of listeners are among them
-                         "profile default { egress { } }\n", build=FAULTS)
-        cls.w = Workspace()
+                         # those of listeners and of mounts are among them
+                         "profile default { egress { }; mount \"%s\" "
+                         "read-only }\n" % shown, build=FAULTS)
         cls.plan = os.path.join(cls.i.state, "fault")
         cls.seen = {}
         cls.up = time.monotonic()
+        cls.of_homes = points([TOP + "/neurond/" + name
+                               for name in HOME_FILES], False)
+        cls.of_homes += HOME_ASKED
         cls.of_neurond = points(glob.glob(TOP + "/neurond/*.c"), False)
         for helper in ("maker", "worker", "spawner"):
             cls.of_neurond = [p for p in cls.of_neurond
@@ -114,6 +126,35 @@ class Faults(unittest.TestCase):
     def tearDownClass(cls):
         cls.w.close()
         cls.i.stop()
+
+    def home(self, command):
+        """A call in a neuron whose home stays, which is then destroyed."""
+        status, n = self.i.request("POST", "/v1/neurons",
+                                   {"persistent": True, "profile": "ready"})
+        if status != 201:
+            return status, n
+        path = "/v1/neurons/" + n["neuron"]
+        status, r = self.i.request("POST", "/v1/sessions",
+                                   {"neuron": n["neuron"]})
+        if status == 201:
+            session = "/v1/sessions/" + r["session"]
+            status, r = self.i.request("POST", session + "/calls", {
+                "tool": "bash", "args": {"command": command},
+                "wait_ms": 20000})
+            if status == 202:
+                r, status = self.end_of(r["call"]), 200
+            self.destroy(session)
+        self.destroy(path)
+        return status, r
+
+    def destroy(self, path):
+        def gone():
+            try:
+                status = self.i.request("DELETE", path)[0]
+                return status in (200, 204, 404)
+            except (OSError, http.client.HTTPException):
+                return False
+        wait_for(gone, 20, 0.1)
 
     def arm(self, point):
         with open(self.plan, "r+b") as f:
@@ -159,6 +200,9 @@ class Faults(unittest.TestCase):
             self.arm(point)
             os.kill(self.i.pid(AT_START[point]), signal.SIGKILL)
             status, r = self.ask("echo ok")
+        elif point in self.of_homes:
+            self.arm(point)
+            status, r = self.home("echo ok")
         elif point in AT_STOP:
             self.arm(point)
             status, r = self.ask("sleep 30", wait=0)
@@ -170,14 +214,17 @@ class Faults(unittest.TestCase):
                 r, status = self.end_of(r["call"]), 200
         else:
             self.arm(point)
-            status, r = self.ask("echo ok", ready=point.startswith("pool."))
+            status, r = self.ask("echo ok", ready=point.startswith("ahead."))
         if status == 202:
             r, status = self.end_of(r["call"]), 200
         return status, r
 
     def check(self, point, status, r):
+        if point in self.of_homes and status != 200:
+            self.assertIn(status, (409, 429, 500, 503), (point, r))
+            return "refused"
         if status == 503:		# it died before it was asked
-            self.assertTrue(point.startswith(("slot.", "neuron.", "pool.")),
+            self.assertTrue(point.startswith(("slot.", "neuron.", "ahead.")),
                             r)
             return "refused"
         self.assertEqual(status, 200, (point, r))
@@ -225,7 +272,8 @@ class Faults(unittest.TestCase):
         wait_for(self.usable, 20)
         footprint.settle(self.i)
         before = footprint.footprint(self.i)
-        every = points()
+        every = [p for p in points() if loops_work() or
+                 p not in self.of_homes]
         rounds = ROUNDS or len(every)
         order = random.Random(1)
         done = 0
