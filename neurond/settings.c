@@ -104,9 +104,9 @@ pool_check(struct slice *s)
 		    strcmp(s->profiles[i].name, "default") != 0)
 			return (slice_bad(s, &s->profiles[i].where,
 			    "profile \"%s\": pool %llu: neurons with egress, "
-			    "and strict ones, can't be made before they are "
-			    "asked for", s->profiles[i].name,
-			    (unsigned long long)n));
+			    "mounts, a root or the variant strict can't be "
+			    "made before they are asked for",
+			    s->profiles[i].name, (unsigned long long)n));
 	}
 	return (0);
 }

@@ -28,6 +28,11 @@ REASONS = ("interrupted", "neuron_lost", "launch_failed")
 AT_START = {"maker.start": "maker", "spawner.start": "spawner",
             "spawner.prepared": "spawner"}
 AT_STOP = ("run.killed",)
+# By a neuron whose home stays, when a session begins in it or it is destroyed.
+AT_HOME = ("maker.home-asked", "worker.image", "worker.loop",
+           "worker.mounted", "worker.home", "neuron.home")
+AT_ERASE = ("maker.erase-asked", "worker.erase", "neuron.erase",
+            "neuron.erased")
 # Placeholders stay a second after the last neuron of their workspace.
 LATE = ("neuron.cleared", "maker.clear-asked")
 
@@ -194,8 +199,50 @@ class Faults(unittest.TestCase):
                 "queued", "running") and r
         return wait_for(ended, 15)
 
+    def kept(self, *request):
+        """Of a neuron whose home stays: an answer, whoever dies meanwhile."""
+        try:
+            return self.i.request(*request)
+        except (OSError, http.client.HTTPException):
+            return None, {}
+
+    def kept_make(self):
+        status, n = self.kept("POST", "/v1/neurons", {"persistent": True})
+        return n["neuron"] if status == 201 else None
+
+    def kept_call(self, neuron):
+        """A call in a session of its own."""
+        status, s = self.kept("POST", "/v1/sessions", {"neuron": neuron})
+        if status != 201:
+            return None
+        path = "/v1/sessions/" + s["session"]
+        status, r = self.kept("POST", path + "/calls", {
+            "tool": "bash", "wait_ms": 20000, "timeout_ms": 10000,
+            "args": {"command": "echo ok | tee -a f"}})
+        self.kept("DELETE", path)
+        return (status, r) if status == 200 and \
+            r["state"] == "completed" else None
+
+    def kept_end(self, neuron):
+        return self.kept("DELETE", "/v1/neurons/" + neuron)[0] in (200, 404)
+
+    def one_kept(self, point):
+        """It works after the death as before, and nothing is left of it."""
+        neuron = wait_for(self.kept_make, 20)
+        if point in AT_HOME:
+            self.arm(point)
+        answer = wait_for(lambda: self.kept_call(neuron), 20)
+        if point in AT_ERASE:
+            self.arm(point)
+        wait_for(lambda: self.kept_end(neuron), 20)
+        self.assertFalse(os.path.exists(os.path.join(
+            self.i.state, "neurons", neuron)), point)
+        return answer
+
     def one(self, point):
         """What the call ended as that was asked when the process died."""
+        if point in AT_HOME + AT_ERASE:
+            return self.one_kept(point)
         if point in AT_START:
             self.arm(point)
             os.kill(self.i.pid(AT_START[point]), signal.SIGKILL)
