@@ -16,8 +16,8 @@ import time
 import unittest
 
 import footprint
-from test_homes import loops_work
 from harness import BUILD, TOP, CONFIG, Instance, Workspace, wait_for
+from test_homes import loops_work
 
 FAULTS = os.environ.get("MYELIN_BUILD_FAULTS",
                         os.path.join(TOP, "build-faults"))
@@ -35,11 +35,6 @@ AT_ERASE = ("maker.erase-asked", "worker.erase", "neuron.erase",
             "neuron.erased")
 # Placeholders stay a second after the last neuron of their workspace.
 LATE = ("neuron.cleared", "maker.clear-asked")
-
-
-# Homes that stay.
-HOME_FILES = ("home.c", "image.c", "maker_home.c")
-HOME_ASKED = ("maker.home-asked", "maker.erase-asked")
 
 
 def sources():
@@ -104,24 +99,21 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         build()
-        cls.w = Workspace()
-        shown = os.path.join(cls.w.top, "shown")
-        os.mkdir(shown)
         cls.i = Instance(CONFIG.replace(
             "preset", "profile default, ready; preset", 1) +
                          "\nrestart-window 1s\nneurons 4\n"
                          # so that the steps of a pool are
                          "profile ready { pool 1; running-calls 2 }\n"
                          "neurons-principal 4\n"
-                         # those of listeners and of mounts are among them
-                         "profile default { egress { }; mount \"%s\" "
-                         "read-only }\n" % shown, build=FAULTS)
+                         # so that the steps of listeners and of mounts are
+                         # among them
+                         "profile default { egress { }; mount \"%s\" at "
+                         "\"/mnt/man\" read-only }\n" % os.path.realpath(
+                             TOP + "/man"), build=FAULTS)
+        cls.w = Workspace()
         cls.plan = os.path.join(cls.i.state, "fault")
         cls.seen = {}
         cls.up = time.monotonic()
-        cls.of_homes = points([TOP + "/neurond/" + name
-                               for name in HOME_FILES], False)
-        cls.of_homes += HOME_ASKED
         cls.of_neurond = points(glob.glob(TOP + "/neurond/*.c"), False)
         for helper in ("maker", "worker", "spawner"):
             cls.of_neurond = [p for p in cls.of_neurond
@@ -131,35 +123,6 @@ class Faults(unittest.TestCase):
     def tearDownClass(cls):
         cls.w.close()
         cls.i.stop()
-
-    def home(self, command):
-        """A call in a neuron whose home stays, which is then destroyed."""
-        status, n = self.i.request("POST", "/v1/neurons",
-                                   {"persistent": True, "profile": "ready"})
-        if status != 201:
-            return status, n
-        path = "/v1/neurons/" + n["neuron"]
-        status, r = self.i.request("POST", "/v1/sessions",
-                                   {"neuron": n["neuron"]})
-        if status == 201:
-            session = "/v1/sessions/" + r["session"]
-            status, r = self.i.request("POST", session + "/calls", {
-                "tool": "bash", "args": {"command": command},
-                "wait_ms": 20000})
-            if status == 202:
-                r, status = self.end_of(r["call"]), 200
-            self.destroy(session)
-        self.destroy(path)
-        return status, r
-
-    def destroy(self, path):
-        def gone():
-            try:
-                status = self.i.request("DELETE", path)[0]
-                return status in (200, 204, 404)
-            except (OSError, http.client.HTTPException):
-                return False
-        wait_for(gone, 20, 0.1)
 
     def arm(self, point):
         with open(self.plan, "r+b") as f:
@@ -247,9 +210,6 @@ class Faults(unittest.TestCase):
             self.arm(point)
             os.kill(self.i.pid(AT_START[point]), signal.SIGKILL)
             status, r = self.ask("echo ok")
-        elif point in self.of_homes:
-            self.arm(point)
-            status, r = self.home("echo ok")
         elif point in AT_STOP:
             self.arm(point)
             status, r = self.ask("sleep 30", wait=0)
@@ -267,9 +227,6 @@ class Faults(unittest.TestCase):
         return status, r
 
     def check(self, point, status, r):
-        if point in self.of_homes and status != 200:
-            self.assertIn(status, (409, 429, 500, 503), (point, r))
-            return "refused"
         if status == 503:		# it died before it was asked
             self.assertTrue(point.startswith(("slot.", "neuron.", "ahead.")),
                             r)
@@ -320,7 +277,7 @@ class Faults(unittest.TestCase):
         footprint.settle(self.i)
         before = footprint.footprint(self.i)
         every = [p for p in points() if loops_work() or
-                 p not in self.of_homes]
+                 p not in AT_HOME + AT_ERASE]
         rounds = ROUNDS or len(every)
         order = random.Random(1)
         done = 0
