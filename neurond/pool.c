@@ -117,7 +117,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		slots_poke();
 		return;
 	}
-	FAULT("pool.build");
+	FAULT("ahead.build");
 	neuron_ahead(profile, slot);
 }
 
@@ -143,7 +143,7 @@ pool_is_up(struct neuron *n)
 {
 	self.retry = 0;
 	pool_mark_ready(&n->pooled);
-	FAULT("pool.ready");
+	FAULT("ahead.up");
 	news();
 	pool_poke();
 }

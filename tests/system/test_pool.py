@@ -67,6 +67,18 @@ class Pool(unittest.TestCase):
         self.addCleanup(self.i.request, "DELETE", "/v1/sessions/" + s)
         return s
 
+    def served(self, n, base=None):
+        """Waits until so many were served, or not, and it is full again:
+        status hears of it a little later."""
+        if base is None:
+            base = self.hits + self.misses
+
+        def so():
+            pool = self.i.status()["pool"]
+            return pool["hits"] + pool["misses"] == base + n and \
+                pool["ready"] == pool["wanted"] == 3
+        wait_for(so, 20)
+
     def counted(self, hits, misses):
         counted(self.i, self.hits + hits, self.misses + misses)
 
@@ -76,12 +88,12 @@ class Pool(unittest.TestCase):
         look = "ls -A /tmp /dev/shm ~; " + "; ".join(
             mark % d for d in ("/tmp", "/dev/shm", "~"))
         seen = set()
-        for _ in range(8):
+        for n in range(8):
             r = self.i.bash(look)
             self.assertEqual((r["state"], r["stdout"]), (
                 "completed", "/dev/shm:\n\n/home/agent:\n\n/tmp:\n"), r)
             seen.add(r["neuron"])
-            full(self.i, 3)
+            self.served(n + 1)
         self.assertEqual(len(seen), 8)
         self.counted(8, 0)
 
@@ -94,7 +106,6 @@ class Pool(unittest.TestCase):
         self.assertEqual(self.i.bash("cat ~/lines", session=s)["stdout"],
                          "\n\n\n")
         self.counted(1, 0)
-        full(self.i, 3)
 
     def test_more_than_are_ready(self):
         """Who finds none waits for one that is made, as ever."""
@@ -102,11 +113,9 @@ class Pool(unittest.TestCase):
         for n, s in enumerate(sessions):
             self.assertEqual(self.i.bash("echo %d" % n, session=s)["stdout"],
                              "%d\n" % n)
-        pool = self.i.status()["pool"]
-        wait_for(lambda: sum(self.i.status()["pool"][k] for k in (
-            "hits", "misses")) == self.hits + self.misses + 9, 10)
-        self.assertGreaterEqual(pool["hits"], self.hits + 2)
-        full(self.i, 3)
+        self.served(9)
+        self.assertGreaterEqual(self.i.status()["pool"]["hits"],
+                                self.hits + 2)
 
     def test_workspace_has_none(self):
         r = self.i.bash("pwd", **self.w.fields())
@@ -131,12 +140,13 @@ class Pool(unittest.TestCase):
 
     def test_what_is_built_in(self):
         """No profile is served with what another has built in."""
-        for profile, size in (("large", 24 << 10), (None, 1 << 20),
-                              ("small", 1 << 20), ("large", 24 << 10)):
+        for n, (profile, size) in enumerate((
+                ("large", 24 << 10), (None, 1 << 20),
+                ("small", 1 << 20), ("large", 24 << 10))):
             more = {"profile": profile} if profile else {}
             r = self.i.bash("df --output=size /tmp | tail -1", **more)
             self.assertEqual(int(r["stdout"]), size, profile)
-            full(self.i, 3)
+            self.served(n + 1)
         self.counted(4, 0)
 
     def test_first_process_dies(self):
@@ -149,8 +159,9 @@ class Pool(unittest.TestCase):
         r = self.i.bash("echo on")
         self.assertEqual((r["state"], r["stdout"]), ("completed", "on\n"), r)
         wait_for(lambda: len(ready(self.i) - pids) == 3, 20)
-        full(self.i, 3)
+        self.served(1)
         self.assertEqual(self.i.bash("echo on")["stdout"], "on\n")
+        self.served(2)
 
     def test_each_process_dies(self):
         """Nothing is left of it, and it is full again."""
@@ -163,6 +174,8 @@ class Pool(unittest.TestCase):
             r = self.i.bash("echo on")
             self.assertEqual((r["state"], r["stdout"]), ("completed", "on\n"),
                              (name, r))
+        # the last of them counted anew
+        self.served(1, 0)
 
     def test_told(self):
         """status and doctor say how it is."""
