@@ -497,6 +497,9 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
 #define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
+#define ASK_F_PATIENT		0x08	/* its end is waited for: ASKED may come
+					 * with what follows */
+#define ASK_FLAGS		0x0f
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */

@@ -476,13 +476,14 @@ home_on_dropped(void *arg, struct imsg *m)
 
 /* On the disk before it has an effect: what goes does not come back. */
 static int
-destroy_record(struct home *h, const char *reason, const char *by)
+destroy_record(struct home *h, const char *reason, const char *by,
+    const struct reply_to *to)
 {
 	if (WITHOUT(home_record)) {
 		strlcpy(h->row.reason, reason, sizeof(h->row.reason));
 		return (0);
 	}
-	audit_append("neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
+	audit_append_for(to, "neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
 	    "neuron", h->row.id,
 	    "principal", principal_json(h->row.principal),
 	    "reason", reason, "by", json_text_or_null(by)));
@@ -512,7 +513,7 @@ home_destroy(struct home *h, const char *reason, const char *by,
 		return;
 	}
 	if (h->row.reason[0] == '\0' &&
-	    destroy_record(h, reason, by) == -1) {
+	    destroy_record(h, reason, by, to) == -1) {
 		refuse_later(&r, 503, "unavailable", 1, "store_full: that it "
 		    "is destroyed can not be recorded");
 		if (to != NULL)

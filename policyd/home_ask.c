@@ -95,9 +95,9 @@ fill(struct home_row *row, const struct asked_home *a, const struct build *b,
 
 /* Recorded, then there, then said. */
 static int
-keep(struct home_row *row, struct refusal *r)
+keep(const struct reply_to *to, struct home_row *row, struct refusal *r)
 {
-	audit_append("neuron.created", json_pack(
+	audit_append_for(to, "neuron.created", json_pack(
 	    "{s:s,s:o,s:s,s:o,s:o,s:o,s:I}", "neuron", row->id,
 	    "principal", principal_json(row->principal),
 	    "profile", row->profile,
@@ -143,7 +143,7 @@ make(const struct reply_to *to, uint64_t handle, struct asked_home *a,
 	if (id_make(ID_NEURON, row.id) == -1)
 		fatal("neuron");
 	fill(&row, a, &build, principal);
-	if (keep(&row, r) == -1)
+	if (keep(to, &row, r) == -1)
 		return (-1);
 	h = home_add(&row);
 	reply_json(to, 201, home_json(h));
