@@ -85,7 +85,7 @@ static const struct command commands[] = {
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
 	    "of a session's neuron", cmd_files },
 	{ "sessions", "sojnwWpPXU", 0, EXIT_FAILED,
-	    "[open | end ID|all | show ID]",
+	    "[open | end ID | end all | show ID]",
 	    "list, open, end and read sessions", cmd_sessions },
 	{ "calls", "sojnS", 0, EXIT_FAILED, "", "list calls", cmd_calls },
 	{ "neurons", "sojnwpNBI", 0, EXIT_FAILED,

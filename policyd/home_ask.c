@@ -88,7 +88,8 @@ fill(struct home_row *row, const struct asked_home *a, const struct build *b,
 	row->owner_gid = a->wanted.owner_gid;
 	row->read_only = a->wanted.read_only;
 	strlcpy(row->labels, a->labels, sizeof(row->labels));
-	row->created = row->used = home_stamp();
+	row->created = home_stamp();	/* ahead of a clock that went back */
+	row->used = wall_us();
 	row->idle = (uint64_t)a->idle * 1000000;
 }
 

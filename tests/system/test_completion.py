@@ -61,6 +61,7 @@ class Words(unittest.TestCase):
     def test_verbs_are_those_of_the_help(self):
         verbs = {"audit": ["verify", "tail", "export"],
                  "sessions": ["open", "end", "show"],
+                 "neurons": ["list", "create", "show", "destroy"],
                  "approvals": ["show", "revoke", "watch", "suggest"],
                  "keys": ["list", "add", "rotate", "revoke"],
                  "secrets": ["list", "add", "delete"],

@@ -95,11 +95,11 @@ class Neurons(Base):
         self.assertEqual(self.state(n), 404)
 
     def test_expires_when_nobody_uses_it(self):
-        n = self.make(idle_expiry=2)
+        n = self.make(idle_expiry=5)
         s = self.open(n)
         self.run_in(s, "echo x > f")
         self.end(s)
-        wait_for(lambda: self.state(n) == 404, 20)
+        wait_for(lambda: self.state(n) == 404, 40)
         self.assertFalse(os.path.exists(self.home(n)))
 
     def test_bounds_from_inside(self):

@@ -20,22 +20,12 @@ member(void)
 	return (handle);
 }
 
-/* What neurond has was told: HOMES_ASK is answered while nothing comes. */
-static void
-told(void)
-{
-	struct got g;
-
-	ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 100, &g), 0);
-	ck_assert_uint_gt(rig_homes_asked, 0);
-}
-
 static void
 begin(void)
 {
 	rig_nhomes = rig_homes_asked = 0;
 	start();
-	told();
+	homes_told();
 }
 
 /* ---- asking ---- */
@@ -224,7 +214,7 @@ again(void)
 {
 	rig_kill(&rig);
 	ck_assert_int_eq(rig_start(&rig), 0);
-	told();
+	homes_told();
 }
 
 /* ---- tests ---- */
@@ -471,9 +461,9 @@ START_TEST(expires_when_unused)
 	char id[ID_SIZE], kept[ID_SIZE], session[ID_SIZE];
 	uint64_t handle = user();
 
-	json_decref(made(send_make(handle, "", "", "", "", 1), kept));
+	json_decref(made(send_make(handle, "", "", "", "", 3), kept));
 	open_up(handle, kept, session);
-	json_decref(made(send_make(handle, "", "", "", "", 1), id));
+	json_decref(made(send_make(handle, "", "", "", "", 3), id));
 	want_home_drop(id);	/* not the one that is used */
 	ck_assert_uint_eq(audited("\"reason\":\"expired\"", id), 1);
 	dropped(id, 0);
@@ -523,11 +513,11 @@ START_TEST(lost_and_found)
 	snprintf(rig_homes[0], ID_SIZE, "%s", id);
 	rig_nhomes = 1;
 	rig_plumb(&rig, RIG_LAUNCH);
-	told();
+	homes_told();
 	json_decref(look(handle, id, "idle"));
 	rig_nhomes = 0;
 	rig_plumb(&rig, RIG_LAUNCH);
-	told();
+	homes_told();
 	json_decref(look(handle, id, "lost"));
 	request = send_end(RIG_AGENT, handle, id);
 	want_home_drop(id);
@@ -546,7 +536,7 @@ START_TEST(unclaimed)
 	ck_assert_int_eq(id_make(ID_NEURON, rig_homes[0]), 0);
 	rig_nhomes = 1;
 	rig_plumb(&rig, RIG_LAUNCH);
-	told();
+	homes_told();
 	json = rig_query(&rig, RIG_OPERATOR, operator(), QUERY_STATUS, 0, 0,
 	    "", &status);
 	homes = json_object_get(json, "homes");
@@ -570,7 +560,7 @@ START_TEST(neurond_dies)
 	snprintf(rig_homes[0], ID_SIZE, "%s", id);
 	rig_nhomes = 1;
 	rig_plumb(&rig, RIG_LAUNCH);
-	told();
+	homes_told();
 	json_decref(look(handle, id, "idle"));
 	open_up(handle, id, session);
 	/* while it is destroyed: whoever waits is told, and it goes on */
@@ -587,13 +577,14 @@ START_TEST(not_before_it_is_known)
 {
 	uint64_t handle = user();
 	char id[ID_SIZE];
-	unsigned asked;
+	struct got g;
 
 	make_plain(handle, id);
-	asked = rig_homes_asked;
+	rig_homes_silent = 1;
 	rig_plumb(&rig, RIG_LAUNCH);
+	rig_want(&rig, RIG_LAUNCH, MSG_HOMES_ASK, &g);
 	want_refusal(send_open(handle, id, ""), 503, "unavailable", "homes");
-	ck_assert_uint_eq(rig_homes_asked, asked);
+	rig_homes_silent = 0;
 }
 END_TEST
 
@@ -704,6 +695,50 @@ START_TEST(workspaces_are_a_principals)
 }
 END_TEST
 
+/* NEURON_MAKE, whose workspace is that directory. */
+static void
+up_at(uint64_t inode, char neuron[ID_SIZE])
+{
+	char text[PATH_BYTES_MAX];
+	struct enc *e;
+	struct got g;
+	int i;
+
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_MAKE, &g);
+	for (i = 0; i < 4; i++)
+		(void)dec_u32(&g.d);
+	dec_str(&g.d, text, sizeof(text));
+	dec_str(&g.d, neuron, ID_SIZE);
+	e = enc_new(256);
+	enc_u64(e, 3);
+	enc_u64(e, 5);
+	enc_u64(e, inode);
+	enc_u32(e, 4321);
+	enc_str(e, neuron);
+	rig_send(rig.fd[RIG_LAUNCH], MSG_NEURON_UP, e, NULL, 0);
+}
+
+/* The same directory by another path: it is seen when it is up. */
+START_TEST(workspaces_by_another_path)
+{
+	uint64_t handle = user(), other = member();
+	char id[ID_SIZE];
+	uint32_t request;
+
+	request = send_workspace(handle, "/srv/src/a");
+	up_at(7, id);
+	want_status(RIG_AGENT, request, 201);
+	request = send_workspace(other, "/srv/src/b");
+	up_at(7, id);
+	want_refusal(request, 409, "conflict", "/srv/src/b");
+	want_drop(id);
+	rig_gone(&rig, id, GONE_DROPPED, "");
+	request = send_workspace(other, "/srv/src/b");
+	up_at(8, id);
+	want_status(RIG_AGENT, request, 201);
+}
+END_TEST
+
 /* What the profile says goes for both. */
 START_TEST(workspaces_as_the_profile_says)
 {
@@ -775,6 +810,7 @@ main(void)
 	tcase_add_test(t, not_before_it_is_known);
 	tcase_add_test(t, lists);
 	tcase_add_test(t, workspaces_are_a_principals);
+	tcase_add_test(t, workspaces_by_another_path);
 	tcase_add_loop_test(t, workspaces_as_the_profile_says, 0, 5);
 	suite_add_tcase(s, t);
 	return (rig_main(s));

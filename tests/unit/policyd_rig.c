@@ -115,6 +115,7 @@ recv_one(int fd, int ms, struct got *g)
 
 char	rig_homes[8][ID_SIZE];
 unsigned rig_nhomes, rig_homes_asked;
+int	rig_homes_silent;
 
 static void
 answer_homes(int fd)
@@ -152,7 +153,7 @@ rig_recv(int fd, int ms, struct got *g)
 			rig_news++;
 			rig_news_last = dec_u64(&g->d);
 			ck_assert_int_eq(dec_end(&g->d), 0);
-		} else if (g->type == MSG_HOMES_ASK) {
+		} else if (g->type == MSG_HOMES_ASK && !rig_homes_silent) {
 			answer_homes(fd);
 		} else if (g->type != MSG_SECRETS && g->type != MSG_SECRET &&
 		    g->type != MSG_SECRETS_END)

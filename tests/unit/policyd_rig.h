@@ -94,6 +94,8 @@ extern uint64_t	rig_news_last;
  * is answered by them; how often it came. */
 extern char	rig_homes[8][ID_SIZE];
 extern unsigned	rig_nhomes, rig_homes_asked;
+/* 1: it is not answered, but a message like others. */
+extern int	rig_homes_silent;
 /* 1 and a message, 0 if none came in time, -1 if the channel is closed. */
 int	rig_recv(int fd, int ms, struct got *);
 /* The next message, which must be of this type; the test fails if not. */

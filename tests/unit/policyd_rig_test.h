@@ -97,6 +97,36 @@ launched(uint64_t handle, const char *session, struct rig_call *c)
 	rig_want(&rig, RIG_AGENT, MSG_CALL_JUDGED, &(struct got){0});
 }
 
+/* HOMES_ASK came once more, and its answer has been taken. */
+static inline void
+homes_told(void)
+{
+	static unsigned seen;
+	uint64_t handle;
+	unsigned status;
+	json_t *json;
+	int i, known = 0;
+
+	if (rig_homes_asked < seen)
+		seen = 0;
+	for (i = 0; i < 100 && rig_homes_asked == seen; i++)
+		ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 100,
+		    &(struct got){0}), 0);
+	ck_assert_uint_gt(rig_homes_asked, seen);
+	seen = rig_homes_asked;
+	handle = operator();
+	for (i = 0; i < 1000 && !known; i++) {
+		json = rig_query(&rig, RIG_OPERATOR, handle, QUERY_STATUS, 0,
+		    0, "", &status);
+		known = json_is_true(json_object_get(json_object_get(json,
+		    "homes"), "known"));
+		json_decref(json);
+		if (!known)
+			usleep(10000);
+	}
+	ck_assert(known);
+}
+
 /* The programs' main. */
 static inline int
 rig_main(Suite *s)
