@@ -42,14 +42,6 @@ sharing(const struct neuron *n)
 	return (p != NULL ? p->sharing : SHARING_PRINCIPAL);
 }
 
-static int
-writes(const struct neuron *n)
-{
-	const struct cf_profile *p = profile_of(n);
-
-	return (p == NULL || !p->read_only);
-}
-
 /*
  * One principal may have several neurons on his workspace: an agent's
  * sessions, a hook beside the call it looks at, a shell to see what goes on.
@@ -61,7 +53,8 @@ may_share(const struct neuron *a, const struct neuron *b)
 {
 	int own = a->ident == b->ident;
 
-	if (!writes(a) && !writes(b))
+	/* Whatever the profile says now: as it was made, or asked for. */
+	if (a->build.read_only && b->build.read_only)
 		return (1);
 	if (own && (a->no_egress || b->no_egress))
 		return (1);	/* a hook's */
