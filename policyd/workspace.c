@@ -28,10 +28,16 @@ meet(const struct neuron *a, const struct neuron *b)
 	    a->device == b->device));
 }
 
+static const struct cf_profile *
+profile_of(const struct neuron *n)
+{
+	return (slice_profile(conf(), n->build.profile));
+}
+
 static enum cf_sharing
 sharing(const struct neuron *n)
 {
-	const struct cf_profile *p = slice_profile(conf(), n->build.profile);
+	const struct cf_profile *p = profile_of(n);
 
 	return (p != NULL ? p->sharing : SHARING_PRINCIPAL);
 }
@@ -47,6 +53,7 @@ may_share(const struct neuron *a, const struct neuron *b)
 {
 	int own = a->ident == b->ident;
 
+	/* Whatever the profile says now: as it was made, or asked for. */
 	if (a->build.read_only && b->build.read_only)
 		return (1);
 	if (own && (a->no_egress || b->no_egress))

@@ -229,6 +229,15 @@ tried(os.truncate, d + "open", 0)
             if os.path.lexists(self.data):
                 os.unlink(self.data)
             os.rename(away, self.data)
+        # nor on the way, of a root no more than of a mount
+        os.rename(self.top, self.top + ".away")
+        try:
+            os.symlink(self.top + ".away", self.top)
+            self.refused("mounted", "symbolic link")
+            self.refused("image", "symbolic link")
+        finally:
+            os.unlink(self.top)
+            os.rename(self.top + ".away", self.top)
         self.ok("true", "mounted")
 
     def test_another_directory_is_the_next_neurons(self):
