@@ -604,6 +604,14 @@ home_image(void)
 	return (fsopen("ext4", FSOPEN_CLOEXEC) == -1 ? "ext4" : NULL);
 }
 
+static const char *
+overlay(void)
+{
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	return (fsopen("overlay", FSOPEN_CLOEXEC) == -1 ? "overlay" : NULL);
+}
+
 /* ---- the whole ---- */
 
 /* NULL: probe_cgroup() */
@@ -649,7 +657,8 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_YAMA] = yama,
 	[LAYER_LISTMOUNT] = listmount,
 	[LAYER_PEER_PIDFD] = peer_pidfd,
-	[LAYER_HOME_IMAGE] = home_image
+	[LAYER_HOME_IMAGE] = home_image,
+	[LAYER_OVERLAY] = overlay
 };
 
 /* What a user namespace refuses, root may well be allowed. */

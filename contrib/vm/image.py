@@ -1,7 +1,8 @@
-"""The guest's root image: a Debian 12 that differs from a stock one only in
-the packages the tests need and one unit.  Made once, then cached."""
+"""The guest's root image: a Debian that differs from a stock one only in the
+packages the tests need and one unit.  Made once, then cached."""
 import glob
 import hashlib
+import lzma
 import os
 import shlex
 import shutil
@@ -10,7 +11,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-SUITE = "bookworm"
+SUITES = {"12": "bookworm", "13": "trixie"}
 DAYS = 30		# an image older than that is made anew
 SIZE = "6G"		# sparse
 
@@ -66,7 +67,7 @@ def build_packages():
     return out.split()
 
 
-def sources():
+def sources(suite):
     """The host's own Debian mirrors, as lines of a sources.list."""
     out = subprocess.run(
         ["apt-get", "indextargets", "--format",
@@ -76,11 +77,13 @@ def sources():
     lines = set()
     for line in out.splitlines():
         origin, codename, site, release, component = line.split("|")
-        if origin == "Debian" and codename.startswith(SUITE) and \
+        own = codename.split("-")[0]
+        if origin == "Debian" and own in SUITES.values() and \
                 component == "main":
-            lines.add("deb %s %s main" % (site, release))
+            # another release is where this one is
+            lines.add("deb %s %s main" % (site, release.replace(own, suite)))
     if not lines:
-        raise Failed("apt has no source of Debian %s" % SUITE)
+        raise Failed("apt has no source of Debian")
     return sorted(lines)
 
 
@@ -93,18 +96,24 @@ def proxy():
             out.partition("=")[2].replace("'", '"')]
 
 
-def recipe(packages):
+def names_in(suite, packages):
+    """Some libraries got another name when time_t became wider."""
+    wider = {"libevent-core-2.1-7", "libssl3"} if suite == "trixie" else set()
+    return [p + "t64" if p in wider else p for p in packages]
+
+
+def recipe(suite, packages):
     """A name for all that decides what an image holds."""
     h = hashlib.sha256()
     for name in ("image.py", "init.c", "guest/bootstrap",
                  "guest/vm-tests.service"):
         with open(os.path.join(HERE, name), "rb") as f:
             h.update(f.read())
-    h.update("\n".join(packages + sources()).encode())
+    h.update("\n".join(packages + sources(suite)).encode())
     return h.hexdigest()[:16]
 
 
-def bootstrap(root, packages, log):
+def bootstrap(root, suite, packages, log):
     q = shlex.quote
     hook = ["--customize-hook=chroot \"$1\" sh -ec %s" % q(KERNEL),
             # /lib is a link in the root, a directory in the package.
@@ -127,8 +136,8 @@ def bootstrap(root, packages, log):
     run(["mmdebstrap", "--mode=root", "--variant=minbase",
          "--aptopt=Acquire::Languages \"none\"",
          "--aptopt=APT::Install-Recommends \"false\""] + proxy() + exclude +
-        hook + ["--include=" + ",".join(packages), SUITE, root, "-"],
-        900, log, input="\n".join(sources()).encode() + b"\n")
+        hook + ["--include=" + ",".join(packages), suite, root, "-"],
+        900, log, input="\n".join(sources(suite)).encode() + b"\n")
 
 
 def module_files(root, version):
@@ -170,29 +179,39 @@ def cpio_entry(name, mode, data, number):
     return raw + data + b"\0" * (-len(data) % 4)
 
 
-def write_initrd(path, init, modules):
+def module_of(path):
+    """A module as the kernel takes it, and its name."""
+    name = os.path.basename(path)
+    if name.endswith(".xz"):
+        with lzma.open(path) as f:
+            return name[:-len(".xz")], f.read()
+    with open(path, "rb") as f:
+        return name, f.read()
+
+
+def write_initrd(path, init, paths):
     """A cpio archive (newc), which needs no program to write."""
-    names = [os.path.basename(m) for m in modules]
+    modules = [module_of(p) for p in paths]
+    order = "\n".join(name for name, _ in modules).encode()
     entries = [("dev", 0o40755, b""), ("modules", 0o40755, b"")]
     with open(init, "rb") as f:
         entries.append(("init", 0o100755, f.read()))
-    entries.append(("modules/order", 0o100644, "\n".join(names).encode()))
-    for m, name in zip(modules, names):
-        with open(m, "rb") as f:
-            entries.append(("modules/" + name, 0o100644, f.read()))
+    entries.append(("modules/order", 0o100644, order))
+    for name, data in modules:
+        entries.append(("modules/" + name, 0o100644, data))
     with open(path, "wb") as f:
         for number, (name, mode, data) in enumerate(entries, 1):
             f.write(cpio_entry(name, mode, data, number))
         f.write(cpio_entry("TRAILER!!!", 0, b"", 0))
 
 
-def make(directory, packages, log):
+def make(directory, suite, packages, log):
     """Fills directory with root.img, vmlinuz and initrd."""
     root = os.path.join(directory, "root")
     os.mkdir(root)
     os.chmod(root, 0o755)
     begin = time.monotonic()
-    bootstrap(root, packages, log)
+    bootstrap(root, suite, packages, log)
     say("root made by mmdebstrap: %.0f s" % (time.monotonic() - begin))
     kernel = glob.glob(os.path.join(root, "boot/vmlinuz-*"))[0]
     shutil.copy(kernel, os.path.join(directory, "vmlinuz"))
@@ -211,19 +230,21 @@ def make(directory, packages, log):
     say("image written: %.0f s" % (time.monotonic() - begin))
 
 
-def get(cache, log):
+def get(cache, log, release="12"):
     """The directory of an image that is up to date, made if need be."""
-    packages = sorted(set(PACKAGES + build_packages()))
-    wanted = os.path.join(cache, "image-" + recipe(packages))
+    suite = SUITES[release]
+    packages = names_in(suite, sorted(set(PACKAGES + build_packages())))
+    wanted = os.path.join(cache, "image-%s-%s" % (suite, recipe(suite,
+                                                                packages)))
     if os.path.exists(os.path.join(wanted, "root.img")) and \
             time.time() - os.stat(wanted).st_mtime < DAYS * 86400:
         return wanted
-    for old in glob.glob(os.path.join(cache, "image-*")):
+    for old in glob.glob(os.path.join(cache, "image-%s-*" % suite)):
         shutil.rmtree(old)
     part = os.path.join(cache, "image-part-%d" % os.getpid())
     os.mkdir(part)
     try:
-        make(part, packages, log)
+        make(part, suite, packages, log)
         os.rename(part, wanted)
     finally:
         shutil.rmtree(part, ignore_errors=True)

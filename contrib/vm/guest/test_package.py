@@ -7,8 +7,10 @@ import grp
 import os
 import pwd
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -152,6 +154,17 @@ class Package(unittest.TestCase):
             self.assertEqual((st.st_gid, st.st_mode & 0o7777),
                              (grp.getgrnam(group).gr_gid, mode), path)
 
+    def test_03_apparmor_has_the_profiles(self):
+        """Loaded by the package, before the service was started."""
+        with open("/sys/kernel/security/apparmor/profiles") as f:
+            loaded = f.read()
+        names = [n for n in os.listdir("/etc/apparmor.d")
+                 if n.startswith("myelin")]
+        self.assertIn("myelin-neuron", names)
+        for name in names:
+            self.assertIn("%s (enforce)" % name, loaded)
+            self.assertTrue(os.path.exists("/etc/apparmor.d/local/" + name))
+
     def test_04_configuration_is_checked_by_anybody(self):
         self.ok("myelind", "-n")
         self.ok("/usr/sbin/myelind", "-n", user="bob")
@@ -293,6 +306,95 @@ class Package(unittest.TestCase):
         self.assertNotEqual(show("MainPID"), before)
         self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
 
+    def repack(self, version):
+        """The same package, called another version."""
+        d = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, d)
+        self.ok("dpkg-deb", "-R", self.package(), d + "/x")
+        path = d + "/x/DEBIAN/control"
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(re.sub(r"(?m)^Version: .*$", "Version: " + version, text))
+        self.ok("dpkg-deb", "-b", "-Zgzip", "-z1", d + "/x", d + "/new.deb",
+                timeout=300)
+        return d + "/new.deb"
+
+    def version(self):
+        return self.ok("dpkg-query", "-W", "-f",
+                       "${Version} ${db:Status-Abbrev}", "myelin").strip()
+
+    def test_18b_upgraded(self):
+        """What runs may end, state stays, and so does the operator's file."""
+        with open("/etc/myelin/myelin.conf", "a") as f:
+            f.write("\n# a word of the operator\n")
+        new = self.repack("9.1")
+        before = show("MainPID")
+        p = subprocess.Popen(["runuser", "-u", "alice", "--", "myelinctl",
+                              "run", "--", "sh", "-c",
+                              "echo up; sleep 25; echo ended by itself"],
+                             stdin=subprocess.DEVNULL, cwd="/",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(p.stdout.readline(), b"up\n")
+        head = sh("myelinctl", "audit", "tail", "-n", "1").stdout
+        self.ok("dpkg", "-i", "--force-confold", new, timeout=300)
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, out), (0, b"ended by itself\n"), err)
+        self.assertEqual(self.version(), "9.1 ii")
+        self.active()
+        self.assertNotEqual(show("MainPID"), before)
+        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.ok("myelinctl", "audit", "verify")
+        with open("/var/lib/myelin/policy/audit.jsonl", "rb") as f:
+            self.assertIn(head.strip(), f.read())
+        with open("/etc/myelin/myelin.conf") as f:
+            self.assertIn("a word of the operator", f.read())
+
+    def refused(self, deb, words):
+        """Nothing is changed, and the service does not notice."""
+        before = (show("MainPID"), self.version())
+        r = sh("dpkg", "-i", deb, timeout=300)
+        self.assertNotEqual(r.returncode, 0, r.stdout)
+        for word in words:
+            self.assertIn(word, r.stderr)
+        self.assertEqual((show("MainPID"), self.version()), before)
+        self.assertTrue(answers())
+
+    def test_18c_a_configuration_that_the_new_one_does_not_take(self):
+        path = "/etc/myelin/conf.d/old.conf"
+        with open(path, "w") as f:
+            f.write("# one\nnonsense yes\n")
+        try:
+            self.refused(self.repack("9.2"), [
+                b"/etc/myelin/conf.d/old.conf:2: unknown keyword",
+                b"the service goes on"])
+        finally:
+            os.unlink(path)
+
+    def test_18d_what_only_another_program_finds(self):
+        """It reads, but judged does not take it: the new files are there, the
+        old service goes on until it is mended."""
+        path = "/etc/myelin/conf.d/old.conf"
+        with open(path, "w") as f:
+            f.write('deny command "git" "push" { match "git pull" }\n')
+        main = show("MainPID")
+        r = sh("dpkg", "-i", "--force-confold", self.repack("9.2"),
+               timeout=300)
+        self.assertNotEqual(r.returncode, 0, r.stdout)
+        self.assertIn(b"/etc/myelin/conf.d/old.conf:1", r.stderr)
+        self.assertIn(b"dpkg --configure myelin", r.stderr)
+        self.assertEqual((show("MainPID"), self.version()), (main, "9.2 iF"))
+        self.assertTrue(answers())
+        os.unlink(path)
+        self.ok("dpkg", "--configure", "myelin", timeout=300)
+        self.active()
+        self.assertNotEqual(show("MainPID"), main)
+        self.assertEqual(self.version(), "9.2 ii")
+        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+
+    def test_18e_a_downgrade_is_refused(self):
+        self.refused(self.package(), [b"which is older", b"state.db"])
+
     def test_19_remove_keeps_state(self):
         self.ok("apt-get", "-q", "-y", "remove", "myelin", timeout=300)
         self.assertEqual(processes(), {})
@@ -303,7 +405,9 @@ class Package(unittest.TestCase):
     def test_20_purge(self):
         self.ok("dpkg", "--purge", "myelin", timeout=300)
         left = [p for p in ("/etc/myelin", "/var/lib/myelin", "/run/myelin",
-                            "/usr/libexec/myelin", "/usr/share/myelin")
+                            "/usr/libexec/myelin", "/usr/share/myelin",
+                            "/etc/apparmor.d/myelin-neuron",
+                            "/etc/apparmor.d/local/myelin-neuron")
                 if os.path.exists(p)]
         self.assertEqual(left, [])
         pwd.getpwnam("_myelin-api")
