@@ -133,19 +133,15 @@ class Profile(unittest.TestCase):
         cls.ours = not loaded()
         if cls.ours:
             parser("-r")
+            cls.addClassCleanup(parser, "-R")
         cls.image = directory("image-")
+        cls.addClassCleanup(shutil.rmtree, cls.image)
         make_image(cls.image)
         cls.i = Instance(CONFIG.replace(
             "preset", 'profile "default", "own"; preset', 1) +
             'apparmor-required yes\nprofile "own" { root "%s" overlay }\n' %
             cls.image)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.i.stop()
-        shutil.rmtree(cls.image)
-        if cls.ours:
-            parser("-R")
+        cls.addClassCleanup(cls.i.stop)
 
     def ok(self, command, **more):
         r = self.i.bash(command, **more)
