@@ -4,9 +4,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
-from harness import (BUILD, CONFIG, CTL, MYELIND, TOP, Instance, Workspace)
+from harness import BUILD, CONFIG, CTL, MYELIND, TOP, Instance, Workspace
+
+sys.path.insert(0, os.path.join(TOP, "tests", "security"))
+from test_shown import directory, make_image  # noqa: E402
 
 BASE = os.path.join(TOP, "contrib", "apparmor")
 PROFILE = os.path.join(BASE, "myelin-neuron")
@@ -129,13 +133,15 @@ class Profile(unittest.TestCase):
         cls.ours = not loaded()
         if cls.ours:
             parser("-r")
-        cls.i = Instance(CONFIG + "apparmor-required yes\n")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.i.stop()
-        if cls.ours:
-            parser("-R")
+            cls.addClassCleanup(parser, "-R")
+        cls.image = directory("image-")
+        cls.addClassCleanup(shutil.rmtree, cls.image)
+        make_image(cls.image)
+        cls.i = Instance(CONFIG.replace(
+            "preset", 'profile "default", "own"; preset', 1) +
+            'apparmor-required yes\nprofile "own" { root "%s" overlay }\n' %
+            cls.image)
+        cls.addClassCleanup(cls.i.stop)
 
     def ok(self, command, **more):
         r = self.i.bash(command, **more)
@@ -178,6 +184,13 @@ print(open('/proc/self/attr/apparmor/current').read().strip())
         plain = subprocess.run(["python3", "-c", code],
                                stdout=subprocess.PIPE, timeout=60)
         self.assertEqual(plain.stdout, b"open\nsent\n")
+
+    def test_a_root_that_may_be_written_to(self):
+        look = "cat %scurrent; touch /usr/x && echo wrote" % ATTR
+        self.assertEqual(self.ok(look, profile="own"),
+                         "myelin-neuron-overlay (enforce)\nwrote\n")
+        r = self.i.bash(look)
+        self.assertEqual(r["stdout"], "myelin-neuron (enforce)\n", r)
 
     def test_tools_work(self):
         w = Workspace()
