@@ -101,6 +101,8 @@ make_call(struct conn *c, const struct request *q,
 	call->sink = sink;
 	call->pty = q->pty;
 	call->strip = q->strip;
+	call->patient = call->wait_ms > 0 && !call->wants_events &&
+	    sink == NULL && c->dress == NULL && !call->pty;
 	call->since = call_now();
 	call->transcript = -1;
 	call->arguments_size = q->arguments_size;

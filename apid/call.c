@@ -2,6 +2,7 @@
  * Calls: the table, their events, their end.
  */
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include "clean.h"
 #include "conn.h"
 #include "feed.h"
+#include "flat.h"
 #include "json.h"
 #include "log.h"
 #include "mcp.h"
@@ -126,6 +128,7 @@ call_free(struct call *call)
 	if (call->result != NULL)
 		json_decref(call->result);
 	mcp_held_free(call);
+	free(call->plain);
 	free(call->record);
 	free(call->shown);
 	free(call->denied);
@@ -166,8 +169,9 @@ send_soon(struct call *call)
 }
 
 /*
- * Most calls are over before anybody could have read of them: their pipes are
- * then read once, at the end, and the loop never hears of them.
+ * Most calls whose end is waited for are over before anybody could have read
+ * of them: their pipes are then read once, at the end, and the loop never
+ * hears of them.
  */
 static void
 watch_soon(struct call *call)
@@ -359,15 +363,30 @@ call_event(struct call *call, enum event_kind kind, char *json)
 }
 
 void
-call_judged(struct call *call, json_t *verdict, int clean)
+call_judged(struct call *call, json_t *verdict)
 {
 	if (call->state >= CALL_ENDED)
 		return;
 	/* it has words of the call's own command */
-	if (!clean)
-		clean_values(verdict);
+	clean_values(verdict);
 	json_object_set_new(verdict, "call", json_string(call->id));
 	call_event(call, EVENT_JUDGED, json_text(verdict));
+}
+
+int
+call_judged_plain(struct call *call, const char *json, size_t n)
+{
+	char *text;
+
+	if (n < 3 || !flat_ok(json, n) || !clean_is(json, n))
+		return (0);
+	if (call->state >= CALL_ENDED)
+		return (1);
+	if (asprintf(&text, "%.*s,\"call\":\"%s\"}", (int)(n - 1), json,
+	    call->id) == -1)
+		text = NULL;
+	call_event(call, EVENT_JUDGED, text);
+	return (1);
 }
 
 void
@@ -457,7 +476,10 @@ call_asked(struct call *call, const struct call_terms *t, struct conn *c)
 	LIST_INSERT_HEAD(&table[bucket(call->id)], call, hashed);
 	if (call->session_id[0] != '\0')
 		call->session = session_join(call);
-	watch_soon(call);
+	if (call->patient)
+		watch_soon(call);
+	else
+		output_watch(call);
 	if (c == NULL) {
 		/* The one that would have taken the output is gone. */
 		if (call->wants_events || call->sink != NULL)
@@ -505,8 +527,11 @@ call_ended(struct call *call, const char *json, size_t n)
 		return;
 	/* A body's result, of any words, is added to it. */
 	call->is_clean = call->body == NULL && clean_is(json, n);
-	call->ended = json_loadb(json, n, 0, NULL);
-	if (!json_is_object(call->ended)) {
+	if (call->is_clean && result_is_plain(json, n))
+		call->plain = strndup(json, n);
+	else
+		call->ended = json_loadb(json, n, 0, NULL);
+	if (call->plain == NULL && !json_is_object(call->ended)) {
 		log_warnx_of(&(struct log_about){ .call = call->id },
 		    "call %s: policyd's record is not JSON", call->id);
 		json_decref(call->ended);
@@ -541,14 +566,13 @@ void
 call_finish(struct call *call)
 {
 	struct timeval tv = { .tv_sec = 1 };
-	const char *reason;
+	char reason[32];
 	int over;
 
 	event_free(call->drain);
 	call->drain = NULL;
-	reason = json_string_value(json_object_get(call->ended, "reason"));
-	over = reason != NULL && strcmp(reason, "session_ended") == 0;
-	result_seal(call);
+	result_seal(call, reason, sizeof(reason));
+	over = strcmp(reason, "session_ended") == 0;
 	call->state = CALL_FINISHED;
 	call->since = call_now();
 	TAILQ_REMOVE(&live, call, entry);

@@ -83,6 +83,7 @@ struct call {
 	int			 asks_with_asker;
 	int			 deserted;	/* and that one left */
 	uint32_t		 wait_ms;
+	int			 patient;	/* by its result, later */
 	const struct stream_sink *sink;	/* instead of both; or NULL */
 
 	/* Output. */
@@ -114,6 +115,7 @@ struct call {
 	/* The end. */
 	json_t			*ended;		/* policyd's record */
 	int			 is_clean;	/* that has no secrets */
+	char			*plain;		/* it is this text, or NULL */
 	struct event		*drain;
 	char			*record;	/* the same, sealed */
 	json_t			*result;	/* the tool's own, or NULL */
@@ -148,7 +150,9 @@ void	call_ask_sink(struct conn *, const char *session,
 void	call_asked(struct call *, const struct call_terms *, struct conn *);
 void	call_refused(struct call *);
 /* The verdict is an object, and changed. */
-void	call_judged(struct call *, json_t *verdict, int clean);
+void	call_judged(struct call *, json_t *verdict);
+/* The same of text that is plain and clean; 0 if it is not. */
+int	call_judged_plain(struct call *, const char *, size_t);
 /*
  * It waits for a person, for ms at most: the event's data is JSON of n bytes.
  */

@@ -17,6 +17,7 @@ apid_libapid_a_SOURCES = \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
 	apid/file_name.c apid/file_name.h \
+	apid/flat.c apid/flat.h \
 	apid/files.c apid/files.h \
 	apid/filter.c apid/filter.h \
 	apid/http.c apid/http.h \
@@ -106,7 +107,10 @@ check_PROGRAMS += tests/unit/check_http tests/unit/check_apid_text \
 	tests/unit/check_apid_output tests/unit/check_apid_request \
 	tests/unit/check_apid_files tests/unit/check_mcp \
 	tests/unit/check_scan tests/unit/check_strip \
-	tests/unit/check_apid_transcript tests/unit/check_apid_rate
+	tests/unit/check_apid_transcript tests/unit/check_apid_rate \
+	tests/unit/check_apid_flat
+tests_unit_check_apid_flat_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_apid_flat_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_rate_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_apid_rate_LDADD = $(APID_LIBS) $(CHECK_LIBS)
 tests_unit_check_apid_transcript_CPPFLAGS = $(APID_CPPFLAGS) $(CHECK_CFLAGS)
@@ -133,7 +137,10 @@ if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_http tests/fuzz/fuzz_json_request \
 	tests/fuzz/fuzz_result tests/fuzz/fuzz_transcript tests/fuzz/fuzz_mcp \
 	tests/fuzz/fuzz_scan tests/fuzz/fuzz_strip tests/fuzz/fuzz_dry \
-	tests/fuzz/fuzz_approval
+	tests/fuzz/fuzz_approval tests/fuzz/fuzz_flat
+tests_fuzz_fuzz_flat_CPPFLAGS = $(APID_CPPFLAGS)
+tests_fuzz_fuzz_flat_LDADD = $(APID_LIBS)
+tests_fuzz_fuzz_flat_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_dry_CPPFLAGS = $(APID_CPPFLAGS)
 tests_fuzz_fuzz_dry_LDADD = $(APID_LIBS)
 tests_fuzz_fuzz_dry_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

@@ -381,6 +381,26 @@ as_data(struct making *k)
 	return (result);
 }
 
+/*
+ * What a client may want to know and a model need not read: which call it was,
+ * and the layers that were in force.
+ */
+static json_t *
+about(const struct making *k)
+{
+	static const char *const members[][2] = {
+		{ "myelin/call", "call" }, { "myelin/layers", "layers" },
+		{ "myelin/landlock_abi", "landlock_abi" }
+	};
+	json_t *meta = json_object(), *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if ((v = json_object_get(k->record, members[i][1])) != NULL)
+			json_object_set(meta, members[i][0], v);
+	return (meta);
+}
+
 /* ---- all of it ---- */
 
 static void
@@ -444,6 +464,7 @@ mcp_call_result(struct mcp *m, struct call *call)
 	if ((data = as_data(&k)) != NULL)
 		json_object_set_new(result, "structuredContent", data);
 	json_object_set_new(result, "isError", json_boolean(k.failed));
+	json_object_set_new(result, "_meta", about(&k));
 	json_decref(k.out[STREAM_STDOUT]);
 	json_decref(k.out[STREAM_STDERR]);
 	json_decref(k.record);

@@ -382,11 +382,15 @@ on_call_judged(void *arg, struct imsg *m)
 	(void)arg;
 	imsg_get_str(m, id, sizeof(id));
 	json = imsg_get_bytes(m, &n);
-	if (imsg_end(m) == -1 || (verdict = json_loadb((const char *)json, n,
-	    0, NULL)) == NULL)
+	if (imsg_end(m) == -1)
 		return (-1);
-	if (json_is_object(verdict) && (call = call_find(id)) != NULL)
-		call_judged(call, verdict, clean_is((const char *)json, n));
+	call = call_find(id);
+	if (call != NULL && call_judged_plain(call, (const char *)json, n))
+		return (0);
+	if ((verdict = json_loadb((const char *)json, n, 0, NULL)) == NULL)
+		return (-1);
+	if (json_is_object(verdict) && call != NULL)
+		call_judged(call, verdict);
 	json_decref(verdict);
 	return (0);
 }

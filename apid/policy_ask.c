@@ -40,7 +40,7 @@ policy_home_make(struct conn *c, const struct request *q)
 	struct pending *p;
 	struct imsg *m;
 
-	if ((p = pending_new(c, NULL, NULL)) == NULL)
+	if ((p = pending_act(c, NULL, NULL)) == NULL)
 		return;
 	m = imsg_new(MSG_HOME_MAKE);
 	imsg_put_u32(m, p->request);
@@ -48,6 +48,7 @@ policy_home_make(struct conn *c, const struct request *q)
 	imsg_put_u32(m, q->owner_uid);
 	imsg_put_u32(m, q->owner_gid);
 	imsg_put_u32(m, q->idle);
+	imsg_put_u8(m, q->read_only != 0);
 	imsg_put_str(m, q->profile);
 	imsg_put_str(m, q->workspace);
 	imsg_put_str(m, q->name);
@@ -236,7 +237,8 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u8(m, (uint8_t)q->input);
 	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
 	    (q->dry_run ? ASK_F_DRY_RUN : 0) |
-	    (q->read_only ? ASK_F_READ_ONLY : 0)));
+	    (q->read_only ? ASK_F_READ_ONLY : 0) |
+	    (call->patient ? ASK_F_PATIENT : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
 		imsg_put_str(m, q->tool);

@@ -14,6 +14,7 @@
 #include "call.h"
 #include "clean.h"
 #include "conn.h"
+#include "flat.h"
 #include "json.h"
 #include "log.h"
 #include "proc.h"
@@ -160,15 +161,105 @@ note_denial(struct call *call, json_t *record)
 	call->denied = strndup(what, DENIED_BYTES);
 }
 
-void
-result_seal(struct call *call)
+static const char *
+code_name(const struct call *call, int stream)
+{
+	return (call->base64[stream] ? "base64" : "utf-8");
+}
+
+/* ---- a plain record: text, to which more of it is added ---- */
+
+int
+result_is_plain(const char *json, size_t n)
+{
+	size_t size;
+
+	return (flat_ok(json, n) &&
+	    flat_member(json, n, "state", &size) != NULL &&
+	    flat_member(json, n, "stdout", &size) == NULL &&
+	    flat_member(json, n, "stderr", &size) == NULL);
+}
+
+/* The record without its last brace, and without one that is not ours. */
+static char *
+without_transcript(const char *json, size_t n)
+{
+	static const char name[] = ",\"transcript\":";
+	const char *v, *start;
+	size_t size;
+	char *text;
+
+	v = flat_member(json, n, "transcript", &size);
+	if ((text = malloc(n)) == NULL)
+		return (NULL);
+	/* the first member is the call's id, so a comma is before it */
+	if (v == NULL || v - json < (ptrdiff_t)sizeof(name)) {
+		memcpy(text, json, n - 1);
+		text[n - 1] = '\0';
+		return (text);
+	}
+	start = v - (sizeof(name) - 1);
+	memcpy(text, json, (size_t)(start - json));
+	n -= (size_t)(v + size - json);
+	memcpy(text + (start - json), v + size, n - 1);
+	text[(size_t)(start - json) + n - 1] = '\0';
+	return (text);
+}
+
+static void
+cut_text(const struct call *call, int stream, char text[24])
+{
+	if (kept_dropped(&call->kept, stream) == 0)
+		(void)strlcpy(text, "null", 24);
+	else
+		(void)snprintf(text, 24, "%llu", (unsigned long long)
+		    call->kept.stream[stream].head.bytes);
+}
+
+static void
+seal_plain(struct call *call, char *reason, size_t size)
+{
+	const struct kept *k = &call->kept;
+	char *json = call->plain, *text, cut[STREAMS][24];
+	size_t n = strlen(json);
+	int i;
+
+	flat_string(json, n, "state", call->final, sizeof(call->final));
+	if (call->final[0] == '\0')
+		(void)strlcpy(call->final, "failed", sizeof(call->final));
+	flat_string(json, n, "reason", reason, size);
+	for (i = 0; i < STREAMS; i++)
+		cut_text(call, i, cut[i]);
+	text = without_transcript(json, n);
+	if (text == NULL || asprintf(&call->record, "%s"
+	    ",\"encoding\":{\"stdout\":\"%s\",\"stderr\":\"%s\"}"
+	    ",\"bytes\":{\"stdout\":%llu,\"stderr\":%llu}"
+	    ",\"redacted\":{\"stdout\":%llu,\"stderr\":%llu}"
+	    ",\"dropped\":{\"stdout\":%llu,\"stderr\":%llu}"
+	    ",\"cut\":{\"stdout\":%s,\"stderr\":%s}}", text,
+	    code_name(call, 0), code_name(call, 1),
+	    (unsigned long long)call->out[0].came,
+	    (unsigned long long)call->out[1].came,
+	    (unsigned long long)call->out[0].redacted,
+	    (unsigned long long)call->out[1].redacted,
+	    (unsigned long long)kept_dropped(k, 0),
+	    (unsigned long long)kept_dropped(k, 1), cut[0], cut[1]) == -1)
+		fatalx("call %s: memory for its record", call->id);
+	free(text);
+	free(call->plain);
+	call->plain = NULL;
+}
+
+/* ---- any other ---- */
+
+static void
+seal_built(struct call *call, char *reason, size_t size)
 {
 	const struct kept *k = &call->kept;
 	json_t *j = call->ended;
-	int i;
+	const char *why = json_string_value(json_object_get(j, "reason"));
 
-	for (i = 0; i < STREAMS; i++)
-		seal_stream(call, i);
+	(void)strlcpy(reason, why == NULL ? "" : why, size);
 	if (call->body != NULL)
 		body_seal(call->body, j);
 	if (!call->is_clean)
@@ -182,8 +273,8 @@ result_seal(struct call *call)
 	(void)json_object_del(j, "stderr");
 	(void)json_object_del(j, "transcript");
 	json_object_set_new(j, "encoding", pair(
-	    json_string(call->base64[0] ? "base64" : "utf-8"),
-	    json_string(call->base64[1] ? "base64" : "utf-8")));
+	    json_string(code_name(call, 0)),
+	    json_string(code_name(call, 1))));
 	json_object_set_new(j, "bytes", pair(count(call->out[0].came),
 	    count(call->out[1].came)));
 	json_object_set_new(j, "redacted", pair(
@@ -197,6 +288,19 @@ result_seal(struct call *call)
 	call->result = json_incref(json_object_get(j, "result"));
 	json_decref(j);
 	call->ended = NULL;
+}
+
+void
+result_seal(struct call *call, char *reason, size_t size)
+{
+	int i;
+
+	for (i = 0; i < STREAMS; i++)
+		seal_stream(call, i);
+	if (call->plain != NULL)
+		seal_plain(call, reason, size);
+	else
+		seal_built(call, reason, size);
 }
 
 /* ---- sending ---- */

@@ -4,13 +4,19 @@
 #ifndef APID_RESULT_H
 #define APID_RESULT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct call;
 struct conn;
 
-/* Decides text or base64, and makes the record; once, at the end. */
-void	result_seal(struct call *);
+/* Whether policyd's record can be used as it stands (flat.h). */
+int	result_is_plain(const char *json, size_t);
+/*
+ * Decides text or base64, and makes the record; once, at the end.  reason: the
+ * record's, "" for none, cut to size.
+ */
+void	result_seal(struct call *, char *reason, size_t size);
 /* Answers with the whole result, as fast as the client reads. */
 void	result_send(struct conn *, struct call *);
 /* Answers with call, session and state. */

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "apparmor.h"
@@ -31,14 +31,16 @@ apparmor_on(void)
 }
 
 static int
-ask(const char *file, const char *words)
+ask(const char *file, const char *verb, const char *profile)
 {
+	char words[64];
 	ssize_t n;
-	int fd, saved;
+	int fd, len, saved;
 
+	len = snprintf(words, sizeof(words), "%s %s", verb, profile);
 	if ((fd = open(file, O_WRONLY | O_CLOEXEC)) == -1)
 		return (-1);
-	n = write(fd, words, strlen(words));
+	n = write(fd, words, (size_t)len);
 	saved = errno;
 	close(fd);
 	errno = saved;
@@ -46,13 +48,13 @@ ask(const char *file, const char *words)
 }
 
 int
-apparmor_test(void)
+apparmor_test(const char *profile)
 {
-	return (ask(ATTR "current", "permprofile " APPARMOR_PROFILE));
+	return (ask(ATTR "current", "permprofile", profile));
 }
 
 int
-apparmor_exec(void)
+apparmor_exec(const char *profile)
 {
-	return (ask(ATTR "exec", "exec " APPARMOR_PROFILE));
+	return (ask(ATTR "exec", "exec", profile));
 }

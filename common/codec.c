@@ -15,6 +15,8 @@
 #define MFD_NOEXEC_SEAL	0x0008U		/* Linux 6.3, memfd_create(2) */
 #endif
 
+#define COPY_MOST	(16 * 1024)	/* bytes of a memfd that are copied */
+
 #define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct enc {
@@ -345,6 +347,27 @@ dec_end(const struct dec *d)
 	return (d->error != 0 || d->left != 0 ? -1 : 0);
 }
 
+/* A mapping and its faults cost more than a copy of what is small. */
+static const uint8_t *
+copy_of(int fd, size_t size)
+{
+	uint8_t *p = malloc(size);
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (p != NULL && have < size && n > 0) {
+		n = pread(fd, p + have, size - have, (off_t)have);
+		if (n > 0)
+			have += (size_t)n;
+	}
+	if (have == size)
+		return (p);
+	free(p);
+	if (n == 0)
+		errno = EIO;
+	return (NULL);
+}
+
 const uint8_t *
 memfd_map(int fd, size_t max, size_t *size)
 {
@@ -361,6 +384,8 @@ memfd_map(int fd, size_t max, size_t *size)
 	*size = (size_t)st.st_size;
 	if (*size == 0)
 		return (nothing);
+	if (*size <= COPY_MOST)
+		return (copy_of(fd, *size));
 	/* A shared mapping of a write-sealed memfd is EPERM before 6.7. */
 	p = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
 	return (p == MAP_FAILED ? NULL : p);
@@ -369,6 +394,8 @@ memfd_map(int fd, size_t max, size_t *size)
 void
 memfd_unmap(const uint8_t *p, size_t size)
 {
-	if (p != NULL && size > 0)
+	if (p != NULL && size > 0 && size <= COPY_MOST)
+		free((void *)(uintptr_t)p);
+	else if (p != NULL && size > 0)
 		munmap((void *)(uintptr_t)p, size);
 }

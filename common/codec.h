@@ -71,8 +71,8 @@ void	dec_raw(struct dec *, void *dst, size_t size);
 int	dec_end(const struct dec *);
 
 /*
- * Maps a sealed memfd for reading (the seals are the caller's to have
- * checked; dispatch does) if it holds at most max bytes.  *size may be 0, the
+ * Maps or, if it is small, copies a sealed memfd for reading (the seals are the
+ * caller's to have checked; dispatch does) if it holds at most max bytes.  *size may be 0, the
  * address is then not NULL but must not be read.  Returns NULL with errno set
  * on failure; unmap with memfd_unmap().
  */

@@ -24,6 +24,8 @@ layers_needed(unsigned kind)
 		    layer_table[i].need == LAYER_WORKSPACE) ||
 		    ((kind & LAYERS_OF_HOME) &&
 		    layer_table[i].need == LAYER_HOME) ||
+		    ((kind & LAYERS_OF_IMAGE) &&
+		    layer_table[i].need == LAYER_IMAGE) ||
 		    ((kind & LAYERS_OF_STRICT) &&
 		    layer_table[i].need == LAYER_STRICT))
 			bits |= UINT64_C(1) << i;
@@ -43,6 +45,7 @@ layer_need_name(enum layer_need need)
 		[LAYER_MANDATORY] = "mandatory",
 		[LAYER_WORKSPACE] = "with a workspace",
 		[LAYER_HOME] = "with a kept home",
+		[LAYER_IMAGE] = "with a named root",
 		[LAYER_STRICT] = "strict",
 		[LAYER_IF_PRESENT] = "used when present",
 		[LAYER_UNUSED] = "not used"

@@ -12,6 +12,7 @@ enum layer_need {
 	LAYER_MANDATORY,	/* no neuron without it */
 	LAYER_WORKSPACE,	/* no neuron with a workspace without it */
 	LAYER_HOME,		/* no neuron with a home that is kept */
+	LAYER_IMAGE,		/* no neuron with a root that a profile names */
 	LAYER_STRICT,		/* no neuron of the strict variant without it */
 	LAYER_IF_PRESENT,	/* the record says whether it is there */
 	LAYER_UNUSED		/* known, and left alone on purpose */
@@ -215,7 +216,11 @@ ROW(PEER_PIDFD,	"peer-pidfd",		LAYER_UNUSED,			\
 ROW(HOME_IMAGE,	"home-image",		LAYER_HOME,			\
     "a home that is kept is a file of its size: no more, no other's",	\
     "loop devices and ext4, mke2fs of e2fsprogs",			\
-    "modprobe loop; install e2fsprogs; in a container allow /dev/loop*")
+    "modprobe loop; install e2fsprogs; in a container allow /dev/loop*") \
+ROW(OVERLAY,	"overlay-root",		LAYER_IMAGE,			\
+    "nothing is written to the directory that is a neuron's root",	\
+    "Linux 5.19, CONFIG_OVERLAY_FS",					\
+    "modprobe overlay")
 
 enum layer {
 #define ROW(sym, ...)	LAYER_##sym,
@@ -248,13 +253,14 @@ _Static_assert(LAYER_COUNT <= LAYERS_ABI_SHIFT, "too many layers");
 #define LAYERS_OF_WORKSPACE	0x01
 #define LAYERS_OF_STRICT	0x02
 #define LAYERS_OF_HOME		0x04
+#define LAYERS_OF_IMAGE		0x08
 uint64_t layers_needed(unsigned kind);
 
 /* The name of layer i, counted from 0; NULL past the last. */
 const char *layer_name(unsigned i);
 
-/* "mandatory", "with a workspace", "with a kept home", "strict", "used when
- * present", "not used" */
+/* "mandatory", "with a workspace", "with a kept home", "with a named root",
+ * "strict", "used when present", "not used" */
 const char *layer_need_name(enum layer_need);
 
 #endif

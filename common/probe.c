@@ -580,7 +580,7 @@ apparmor(void)
 	errno = EOPNOTSUPP;
 	if (!apparmor_on())
 		return ("this kernel's AppArmor");
-	return (apparmor_test() == -1 ? "the profile " APPARMOR_PROFILE :
+	return (apparmor_test(APPARMOR_PROFILE) == -1 ? "the profile " APPARMOR_PROFILE :
 	    NULL);
 }
 
@@ -602,6 +602,14 @@ home_image(void)
 	if (own_mounts() == -1)
 		return ("a mount namespace");
 	return (fsopen("ext4", FSOPEN_CLOEXEC) == -1 ? "ext4" : NULL);
+}
+
+static const char *
+overlay(void)
+{
+	if (own_mounts() == -1)
+		return ("a mount namespace");
+	return (fsopen("overlay", FSOPEN_CLOEXEC) == -1 ? "overlay" : NULL);
 }
 
 /* ---- the whole ---- */
@@ -649,7 +657,8 @@ static const char *(*const probe_table[LAYER_COUNT])(void) = {
 	[LAYER_YAMA] = yama,
 	[LAYER_LISTMOUNT] = listmount,
 	[LAYER_PEER_PIDFD] = peer_pidfd,
-	[LAYER_HOME_IMAGE] = home_image
+	[LAYER_HOME_IMAGE] = home_image,
+	[LAYER_OVERLAY] = overlay
 };
 
 /* What a user namespace refuses, root may well be allowed. */

@@ -22,6 +22,7 @@
 
 static const struct proc_syscall shared[] = {
 	{ "read",		-1, 0, 0 },
+	{ "pread64",		-1, 0, 0 },
 	{ "write",		-1, 0, 0 },
 	{ "readv",		-1, 0, 0 },
 	{ "writev",		-1, 0, 0 },

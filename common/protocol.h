@@ -385,9 +385,10 @@ ROW(HOME_ERASE,	CH_MAKER, DIR_DOWN, 4, 1, 1, 1, FDS(FD_DIR), ST_ANY)	\
 ROW(HOME_ERASED, CH_MAKER, DIR_UP, 12, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* ---- apid and policyd, for persistent neurons ------------------------- */ \
 /* HOME_MAKE u32 request, u64 handle, u32 owner uid, u32 owner gid		\
- *   (UINT32_MAX: the peer's), u32 idle expiry s (0: default), S profile,	\
- *   S workspace, S name, S labels (labels.h; "" for none) */		\
-ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 24, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
+ *   (UINT32_MAX: the peer's), u32 idle expiry s (0: default),	\
+ *   u8 1 if its workspace is read-only, S profile, S workspace, S name,	\
+ *   S labels (labels.h; "" for none) */				\
+ROW(HOME_MAKE,	CH_AGENT, DIR_UP, 25, 4, 0, 0, FDS(FD_NONE), ST_UP)	\
 /* NEURONS_FOR u32 request, u64 handle, u64 cursor, u32 most, S name,	\
  *   S label ("KEY" or "KEY=VALUE"): the persistent ones of QUERY_NEURONS	\
  *   that have these ("": any) */						\
@@ -496,6 +497,9 @@ enum { STDIN_NONE, STDIN_INLINE, STDIN_STREAM };
 #define ASK_F_DRY_RUN		0x01
 #define ASK_F_PTY		0x02	/* it has a terminal */
 #define ASK_F_READ_ONLY		0x04	/* ASK_ONCE: the workspace is */
+#define ASK_F_PATIENT		0x08	/* its end is waited for: ASKED may come
+					 * with what follows */
+#define ASK_FLAGS		0x0f
 
 /* JUDGE flags */
 #define JUDGE_F_EGRESS		0x01	/* its neuron has egress */

@@ -8,9 +8,11 @@ tmpfilesdir = $(prefix)/lib/tmpfiles.d
 confdir = $(sysconfdir)/myelin
 presetsdir = $(datadir)/myelin/presets
 apparmordir = $(sysconfdir)/apparmor.d
+abstractionsdir = $(apparmordir)/abstractions
 
 # What a program in a neuron may, for AppArmor.
 dist_apparmor_DATA = contrib/apparmor/myelin-neuron
+dist_abstractions_DATA = contrib/apparmor/abstractions/myelin-neuron
 
 # What the presets that are built in say, to be read and copied.
 dist_presets_DATA = contrib/presets/readonly.conf \

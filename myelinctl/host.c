@@ -157,7 +157,7 @@ apparmor(void)
 
 	if (on[0] != 'Y')
 		return (say("apparmor", 1, "", "off"));
-	if (apparmor_test() == -1)
+	if (apparmor_test(APPARMOR_PROFILE) == -1)
 		return (say("apparmor", 0, "apparmor_parser -r "
 		    "/etc/apparmor.d/" APPARMOR_PROFILE ", then start Myelin "
 		    "again", "on, the profile %s can't be entered: %s",

@@ -120,6 +120,24 @@ tell_secrets(const json_t *s)
 }
 
 static unsigned
+tell_homes(const json_t *s)
+{
+	json_int_t lost = number(s, "homes", "lost");
+	json_int_t unclaimed = number(s, "homes", "unclaimed");
+
+	if (lost > 0)
+		printf("! persistent neurons whose home is not there any "
+		    "more: %" JSON_INTEGER_FORMAT "\n  next: put the homes "
+		    "back under neurons in the state directory, or myelinctl "
+		    "neurons -o\n", lost);
+	if (unclaimed > 0)
+		printf("! homes that are no neuron's: %" JSON_INTEGER_FORMAT
+		    "\n  next: myelinctl status --json has their ids; nobody "
+		    "removes them but you\n", unclaimed);
+	return ((unsigned)(lost > 0) + (unsigned)(unclaimed > 0));
+}
+
+static unsigned
 tell_draining(const json_t *s)
 {
 	if (!json_is_true(json_object_get(s, "draining")))
@@ -167,7 +185,7 @@ tell_limits(const json_t *s)
 
 static unsigned	(*const tellers[])(const json_t *) = {
 	tell_processes, tell_store, tell_audit, tell_egress, tell_reload,
-	tell_secrets, tell_draining, tell_limits, tell_approvals,
+	tell_secrets, tell_homes, tell_draining, tell_limits, tell_approvals,
 };
 
 static void
@@ -221,6 +239,7 @@ static const struct column status_columns[] = {
 	{ "of them, lost", "homes.lost", 0 },
 	{ "homes of no neuron", "homes.unclaimed", 0 },
 	{ "their ids", "homes.unclaimed_ids", 0 },
+	{ "their homes (bytes)", "homes.bytes", 0 },
 	{ "sessions", "sessions.live", 0 },
 	{ "calls running", "calls.running", 0 },
 	{ "calls, most", "calls.limit", 0 },

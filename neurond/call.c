@@ -435,6 +435,13 @@ calls_end_all(struct neuron *n, int was_up, unsigned gone, const char *why)
 
 /* ---- what init says ---- */
 
+static void
+begun(struct call *c, uint64_t when)
+{
+	FAULT("run.started");
+	c->started = when;
+}
+
 int
 call_started(struct neuron *n, uint32_t run)
 {
@@ -443,8 +450,7 @@ call_started(struct neuron *n, uint32_t run)
 
 	if (c == NULL || c->state != CALL_SENT)
 		return (-1);
-	FAULT("run.started");
-	c->started = now_us();
+	begun(c, now_us());
 	c->state = CALL_RUNNING;
 	m = imsg_new(MSG_STARTED);
 	imsg_put_str(m, c->req.call);
@@ -494,9 +500,8 @@ call_ran(struct neuron *n, uint32_t run, const struct run_end *how,
 
 	if (c == NULL || c->state != CALL_SENT)
 		return (-1);
-	FAULT("run.started");
 	/* What is said inside a neuron is not before we sent it there. */
-	c->started = now - c->sent > us ? now - us : c->sent;
+	begun(c, now - c->sent > us ? now - us : c->sent);
 	c->flags |= ENDED_F_STARTED;
 	end(c, how);
 	return (0);

@@ -194,12 +194,27 @@ value_of(const char *text, const char *key)
 	return (0);
 }
 
+/* Of a file of a few lines, which the kernel gives in one read. */
+static ssize_t
+read_short(int dir, const char *file, char *buf, size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	if ((fd = openat(dir, file, O_RDONLY | O_CLOEXEC)) == -1)
+		return (-1);
+	n = read(fd, buf, size - 1);
+	buf[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return (n);
+}
+
 static uint64_t
 read_value(int dir, const char *file, const char *key)
 {
 	char buf[2048];
 
-	if (cg_read(dir, file, buf, sizeof(buf)) == -1)
+	if (read_short(dir, file, buf, sizeof(buf)) == -1)
 		return (0);
 	return (value_of(buf, key));
 }
@@ -215,7 +230,7 @@ cg_populated(int dir)
 {
 	char buf[256];
 
-	if (cg_read(dir, "cgroup.events", buf, sizeof(buf)) == -1)
+	if (read_short(dir, "cgroup.events", buf, sizeof(buf)) == -1)
 		return (-1);
 	return (value_of(buf, "populated") != 0);
 }

@@ -25,6 +25,7 @@
 #include "pool.h"
 #include "proc.h"
 #include "program.h"
+#include "shown.h"
 #include "slot.h"
 #include "without.h"
 
@@ -52,7 +53,7 @@ static const struct channel_handler maker_handlers[] = {
 	{ MSG_HELPER_UP,	on_helper_up },
 	{ MSG_NS_MADE,		slot_on_ns_made },
 	{ MSG_LISTENING,	neuron_on_listening },
-	{ MSG_TREES_MADE,	neuron_on_trees },
+	{ MSG_TREES_MADE,	shown_on_trees },
 	{ MSG_WALKED,		neuron_on_walked },
 	{ MSG_PLACED,		place_on_placed },
 	{ MSG_CLEARED,		place_on_cleared },

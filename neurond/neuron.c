@@ -724,36 +724,6 @@ neuron_on_listening(void *arg, struct imsg *m)
 }
 
 int
-neuron_on_trees(void *arg, struct imsg *m)
-{
-	uint32_t slot, generation, error;
-	char why[TREE_PATH_MAX];
-	struct neuron *n;
-
-	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
-		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error != 0) {
-		neuron_end(n, GONE_FAILED, "%s: %s", why,
-		    strerrordesc_np((int)error));
-		return (0);
-	}
-	if (shown_take(&n->shown, m) == -1)
-		return (-1);
-	FAULT("neuron.shown");
-	set_state(n, NEURON_WAITING);
-	try_build(n);
-	return (0);
-}
-
-int
 neuron_on_built(void *arg, struct imsg *m)
 {
 	uint32_t slot, generation, error;

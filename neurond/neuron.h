@@ -135,7 +135,6 @@ void	neurons_place(const struct place *);
 /* Message handlers. */
 int	neuron_on_walked(void *, struct imsg *);
 int	neuron_on_listening(void *, struct imsg *);
-int	neuron_on_trees(void *, struct imsg *);
 int	neuron_on_built(void *, struct imsg *);
 
 uint64_t now_us(void);

@@ -43,7 +43,8 @@ needed(const struct neuron *n)
 {
 	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
 	    (n->strict ? LAYERS_OF_STRICT : 0) |
-	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0);
+	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0) |
+	    (n->shown.root ? LAYERS_OF_IMAGE : 0);
 
 	return (layers_needed(kind) |
 	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&

@@ -103,8 +103,9 @@ pool_check(struct slice *s)
 		} else if (n > 0 &&
 		    strcmp(s->profiles[i].name, "default") != 0)
 			return (slice_bad(s, &s->profiles[i].where,
-			    "profile \"%s\": pool %llu: neurons with egress "
-			    "can't be made before they are asked for",
+			    "profile \"%s\": pool %llu: neurons with egress, "
+			    "mounts, a root or the variant strict can't be "
+			    "made before they are asked for",
 			    s->profiles[i].name, (unsigned long long)n));
 	}
 	return (0);

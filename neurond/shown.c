@@ -1,11 +1,13 @@
 /*
  * What of the host a neuron is shown, and the asking for it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "helper.h"
 #include "imsg.h"
 #include "log.h"
@@ -75,8 +77,9 @@ shown_ask(const struct neuron *n)
 	return (helper_send(HELPER_MAKER, m));
 }
 
-int
-shown_take(struct shown *s, struct imsg *m)
+/* What the maker answered; -1 if that is not what was asked for. */
+static int
+take(struct shown *s, struct imsg *m)
 {
 	if (s->have != 0 || imsg_fds(m) != s->wanted)
 		return (-1);
@@ -93,4 +96,33 @@ shown_give(struct shown *s, struct imsg *m)
 	for (i = 0; i < s->have; i++)
 		imsg_put_fd(m, s->fd[i]);
 	s->have = 0;
+}
+
+int
+shown_on_trees(void *arg, struct imsg *m)
+{
+	uint32_t slot, generation, error;
+	char why[TREE_PATH_MAX];
+	struct neuron *n;
+
+	(void)arg;
+	slot = imsg_get_u32(m);
+	generation = imsg_get_u32(m);
+	error = imsg_get_u32(m);
+	imsg_get_str(m, why, sizeof(why));
+	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
+		return (-1);
+	n = neuron_of_slot(slot, generation);
+	if (n == NULL || n->state != NEURON_WALKING)
+		return (0);	/* dropped meanwhile */
+	if (error != 0) {
+		neuron_end(n, GONE_FAILED, "%s: %s", why,
+		    strerrordesc_np((int)error));
+		return (0);
+	}
+	if (take(&n->shown, m) == -1)
+		return (-1);
+	FAULT("neuron.shown");
+	neuron_walked_on(n);
+	return (0);
 }

@@ -29,9 +29,10 @@ void	shown_close(struct shown *);
 int	shown_wanting(const struct shown *);
 /* Asks the maker; -1 if it is gone. */
 int	shown_ask(const struct neuron *);
-/* Takes what it answered; -1 if that is not what was asked for. */
-int	shown_take(struct shown *, struct imsg *);
 /* Hands all over to a BUILD, which owns it then. */
 void	shown_give(struct shown *, struct imsg *);
+
+/* Message handler: what the maker opened. */
+int	shown_on_trees(void *, struct imsg *);
 
 #endif

@@ -198,7 +198,7 @@ prepare(void)
 	    fcntl(native.tool, F_SETFD, FD_CLOEXEC) == -1)
 		return ("neuron-tool");
 	/* Asked here: the template has no /proc. */
-	native.apparmor = apparmor_on() && apparmor_test() == 0 &&
+	native.apparmor = apparmor_on() && apparmor_test(APPARMOR_PROFILE) == 0 &&
 	    !WITHOUT(apparmor);
 	errno = 0;
 	native.abi = landlock_abi();

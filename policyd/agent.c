@@ -140,7 +140,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	const struct limits *limits;
 	const struct tool *tool;
 
-	if ((a->flags & ~(ASK_F_PTY | ASK_F_DRY_RUN | ASK_F_READ_ONLY)) != 0 ||
+	if ((a->flags & ~ASK_FLAGS) != 0 ||
 	    (c->session != NULL && (a->flags & ASK_F_READ_ONLY) != 0))
 		return (refuse(r, 400, "bad_request", "unknown flags"));
 	if (drain_on())
@@ -159,6 +159,7 @@ ask_checks(struct call *c, const struct asked *a, struct refusal *r)
 	    conf_profile(c->build->profile);
 	c->limits = *limits;
 	c->pty = (a->flags & ASK_F_PTY) != 0;
+	c->patient = (a->flags & ASK_F_PATIENT) != 0;
 	c->dry_run = (a->flags & ASK_F_DRY_RUN) != 0;
 	if (c->pty && limits->v[LIMIT_PTY] == 0)
 		return (refuse(r, 403, "forbidden", "pty: the profile says "
@@ -412,6 +413,7 @@ open_home(const struct reply_to *to, uint64_t handle,
 	home_wanted(h, &its);
 	strlcpy(its.preset, w->preset, sizeof(its.preset));
 	strlcpy(its.rules, w->rules, sizeof(its.rules));
+	its.read_only |= w->read_only;
 	return (open_build(to, handle, &its, expires, home, "", r));
 }
 

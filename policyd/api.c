@@ -154,7 +154,7 @@ audit_append_for(const struct reply_to *to, const char *event,
 {
 	if (members == NULL)
 		members = json_object();
-	if (to->id != 0 && !WITHOUT(request_ids))
+	if (to != NULL && to->id != 0 && !WITHOUT(request_ids))
 		json_object_set_new(members, "request_id", request_json(to));
 	audit_append(event, members);
 }

@@ -78,7 +78,10 @@ void	reply_refusal(const struct reply_to *, const struct refusal *);
 /* Sends lines of JSON, as transcripts are; a NUL is behind them. */
 void	reply_lines(const struct reply_to *, const char *, size_t len);
 
-/* audit_append() of what was asked so: with the request's id, if it has one. */
+/*
+ * audit_append() of what was asked so: with the request's id, if it has one;
+ * NULL: nobody asked.
+ */
 void	audit_append_for(const struct reply_to *, const char *event,
 	    json_t *members);
 /* The id of the request, or null. */

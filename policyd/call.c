@@ -22,8 +22,8 @@
 #include "without.h"
 
 /*
- * us that apid may wait for word of a call that was asked or judged: most end
- * by then, and it hears of all that at once.
+ * us that apid may wait for word of a call that was asked or judged, if its
+ * client waits for the end: most end by then, and it hears of all at once.
  */
 #define CALL_TELL_US	1000
 
@@ -231,7 +231,8 @@ call_tell_asked(struct call *c)
 	imsg_put_u64(m, c->limits.v[LIMIT_OUTPUT_KILLED]);
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, c->row.session);
-	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
+	channel_send_soon(c->to.api->channel, m, c->patient ?
+	    CALL_TELL_US : 0);
 	c->told = 1;
 }
 
@@ -289,7 +290,8 @@ call_tell_judged(struct call *c)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
 	imsg_put_str(m, text);
-	channel_send_soon(c->to.api->channel, m, CALL_TELL_US);
+	channel_send_soon(c->to.api->channel, m, c->patient ?
+	    CALL_TELL_US : 0);
 	free(text);
 	json_decref(json);
 }

@@ -80,6 +80,7 @@ struct call {
 	uint8_t		 in;		/* STDIN_* */
 	uint8_t		 pty;		/* it asked for a terminal */
 	uint8_t		 dry_run;	/* only its verdict is wanted */
+	uint8_t		 patient;	/* its end is waited for */
 	unsigned	 signals;	/* that were sent to it */
 	int		 slot;		/* it is one of its neuron's */
 	struct hook_run	*hook;		/* that looks at it, or NULL */
@@ -188,11 +189,11 @@ json_t	*call_live(const struct call *);
 json_t	*call_row_json(const struct call_row *);
 
 /*
- * Finished results are kept for a while (call_kept.c); json is consumed.  What
+ * Finished results are kept for a while (call_kept.c), as compact JSON.  What
  * no apid will send a transcript of is kept on disk at once, without one.
  */
-void	kept_add(const struct call *, json_t *json);
-const json_t *kept_find(const char *id, uint32_t *principal);
+void	kept_add(const struct call *, const char *json);
+const char *kept_find(const char *id, uint32_t *principal);
 /*
  * What apid sent of a call that has ended: kept if it is this apid's, asked by
  * this handle, and the first.  Returns 1 if it is, 0 if it can't be, -1 if

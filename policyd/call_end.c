@@ -282,10 +282,11 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	if (result == NULL ||
 	    (json = json_dumps(result, JSON_COMPACT)) == NULL)
 		fatalx("a result can not be made");
+	json_decref(result);
 	call_tell_finished(c, json);
-	free(json);
 	sync_call_end(row);
-	kept_add(c, result);
+	kept_add(c, json);
+	free(json);
 	call_free(c);
 }
 

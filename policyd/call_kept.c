@@ -1,5 +1,6 @@
 /* Results of finished calls, for as long as result-kept says. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "without.h"
 
 #define KEPT_MAX	4096	/* results; the oldest goes first */
+#define LAST		"\"transcript\":"	/* a record's last member */
+#define LAST_MOST	sizeof(LAST "false}")
 
 enum transcript { TRANSCRIPT_AWAITED, TRANSCRIPT_KEPT, TRANSCRIPT_LOST };
 
@@ -20,7 +23,8 @@ struct kept {
 	uint64_t	 handle;
 	enum transcript	 transcript;
 	uint64_t	 until;		/* on the steady clock */
-	json_t		*json;
+	char		*text;		/* JSON, compact, ... */
+	size_t		 end;		/* with LAST and what it is from here */
 };
 
 RB_HEAD(kept_tree, kept);
@@ -46,7 +50,7 @@ kept_free(struct kept *k)
 	RB_REMOVE(kept_tree, &tree, k);
 	TAILQ_REMOVE(&ordered, k, order);
 	count--;
-	json_decref(k->json);
+	free(k->text);
 	free(k);
 }
 
@@ -61,27 +65,45 @@ kept_expire(void)
 		kept_free(k);
 }
 
+static void
+set_last(struct kept *k, const char *value)
+{
+	snprintf(k->text + k->end, LAST_MOST, LAST "%s}", value);
+}
+
 /* Says in the record whether there is a transcript, and keeps both. */
 static void
 kept_store(struct kept *k, const uint8_t *bytes, size_t size)
 {
-	char *record;
 	int ok;
 
-	json_object_set_new(k->json, "transcript", json_true());
-	if ((record = json_dumps(k->json, JSON_COMPACT)) == NULL)
-		fatalx("a record can not be written");
-	ok = transcript_store(&k->row, record, bytes, size) == 0;
-	free(record);
+	set_last(k, "true");
+	ok = transcript_store(&k->row, k->text, bytes, size) == 0;
 	k->transcript = ok ? TRANSCRIPT_KEPT : TRANSCRIPT_LOST;
 	if (transcript_bytes() > conf_limit(LIMIT_TRANSCRIPTS_SIZE))
 		prune_chores();
 	if (!ok)
-		json_object_set_new(k->json, "transcript", json_false());
+		set_last(k, "false");
+}
+
+/* The record, which call_result() has made, without its last member. */
+static void
+keep_text(struct kept *k, const char *json)
+{
+	static const char last[] = LAST "null}";
+	size_t n = strlen(json);
+
+	if (n < sizeof(last) || strcmp(json + n - (sizeof(last) - 1), last) !=
+	    0)
+		fatalx("a record does not end as they do");
+	k->end = n - (sizeof(last) - 1);
+	if ((k->text = malloc(k->end + LAST_MOST)) == NULL)
+		fatal("result");
+	memcpy(k->text, json, n + 1);
 }
 
 void
-kept_add(const struct call *c, json_t *json)
+kept_add(const struct call *c, const char *json)
 {
 	struct kept *k;
 
@@ -91,7 +113,7 @@ kept_add(const struct call *c, json_t *json)
 	k->generation = c->to.generation;
 	k->handle = c->handle;
 	k->until = now_us() + conf_limit(LIMIT_RESULT_KEPT) * 1000000;
-	k->json = json;
+	keep_text(k, json);
 	RB_INSERT(kept_tree, &tree, k);
 	TAILQ_INSERT_TAIL(&ordered, k, order);
 	count++;
@@ -128,7 +150,7 @@ kept_transcript(const char *id, unsigned generation, uint64_t handle, int fd)
 		return (-1);
 	if ((bytes = memfd_map(fd, TRANSCRIPT_MAX, &size)) == NULL) {
 		k->transcript = TRANSCRIPT_LOST;
-		json_object_set_new(k->json, "transcript", json_false());
+		set_last(k, "false");
 		return (0);
 	}
 	kept_store(k, bytes, size);
@@ -136,7 +158,7 @@ kept_transcript(const char *id, unsigned generation, uint64_t handle, int fd)
 	return (k->transcript == TRANSCRIPT_KEPT);
 }
 
-const json_t *
+const char *
 kept_find(const char *id, uint32_t *principal)
 {
 	struct kept key = { .generation = 0 }, *k;
@@ -146,7 +168,7 @@ kept_find(const char *id, uint32_t *principal)
 	if ((k = RB_FIND(kept_tree, &tree, &key)) == NULL)
 		return (NULL);
 	*principal = k->row.principal;
-	return (k->json);
+	return (k->text);
 }
 
 void

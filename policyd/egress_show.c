@@ -86,11 +86,12 @@ void
 egress_denials_put(const struct call *c, json_t *record)
 {
 	json_t *list = json_object_get(record, "denials"), *one;
-	size_t i, n, room, used = size_of(record) + 128;
+	size_t i, n, room, used;
 	uint64_t more;
 
 	if (c->out == NULL || c->out->denials == NULL)
 		return;
+	used = size_of(record) + 128;
 	more = c->out->more;
 	room = used < RECORD_ROOM ? RECORD_ROOM - used : 0;
 	json_array_foreach(c->out->denials, i, one) {

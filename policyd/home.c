@@ -16,11 +16,14 @@
 #include "sync.h"
 #include "without.h"
 
+#define STEP_US		60000000	/* of the clock; less is drift */
+#define GRACE_US	600000000	/* for the clock to be set at a start */
 #define UNCLAIMED_SHOWN	32	/* homes of no neuron whose ids are told */
 
 static struct home_list	homes = TAILQ_HEAD_INITIALIZER(homes);
 static struct event	*clock_event;
 static uint64_t		 last_stamp;
+static uint64_t		 clock_wall, clock_steady;	/* looked at last */
 
 /* What neurond said that there is. */
 static struct {
@@ -33,6 +36,7 @@ static struct {
 } inventory;
 
 static void	homes_clock(void);
+static void	home_save(const struct home *);
 
 const struct home_list *
 home_all(void)
@@ -51,10 +55,43 @@ home_find(const char *id)
 	return (NULL);
 }
 
+/*
+ * A step of the day's clock is no time that nobody used them: they are as idle
+ * behind it as before.
+ */
+static void
+clock_look(void)
+{
+	uint64_t wall = wall_us(), steady = now_us();
+	struct home *h;
+	int64_t ahead;
+
+	ahead = (int64_t)(wall - clock_wall) - (int64_t)(steady - clock_steady);
+	clock_wall = wall;
+	clock_steady = steady;
+	if ((ahead < STEP_US && ahead > -STEP_US) || WITHOUT(home_clock))
+		return;
+	log_info("the clock of the day went %lld s ahead",
+	    (long long)(ahead / 1000000));
+	TAILQ_FOREACH(h, &homes, entry) {
+		if ((int64_t)h->row.used + ahead < 0)
+			continue;
+		h->row.used += (uint64_t)ahead;
+		home_save(h);
+	}
+}
+
+static uint64_t
+day_us(void)
+{
+	clock_look();
+	return (wall_us());
+}
+
 uint64_t
 home_stamp(void)
 {
-	uint64_t now = wall_us();
+	uint64_t now = day_us();
 
 	last_stamp = now > last_stamp ? now : last_stamp + 1;
 	return (last_stamp);
@@ -114,6 +151,8 @@ int
 homes_start(void)
 {
 	memset(&inventory, 0, sizeof(inventory));
+	clock_wall = wall_us();
+	clock_steady = now_us();
 	if ((clock_event = evtimer_new(policyd_base(), homes_tick, NULL)) ==
 	    NULL || store_homes(homes_keep, NULL) == -1) {
 		log_warnx("state.db: persistent neurons can not be read");
@@ -186,6 +225,7 @@ home_wanted(const struct home *h, struct wanted *w)
 	strlcpy(w->workspace, h->row.workspace, sizeof(w->workspace));
 	w->owner_uid = h->row.owner_uid;
 	w->owner_gid = h->row.owner_gid;
+	w->read_only = h->row.read_only;
 }
 
 uint32_t
@@ -200,13 +240,13 @@ void
 home_taken(struct home *h, struct neuron *n)
 {
 	h->neuron = n;
-	h->row.used = wall_us();
+	h->row.used = day_us();
 }
 
 void
 home_up(struct home *h)
 {
-	h->row.used = wall_us();
+	h->row.used = day_us();
 	if (h->row.made == 0)
 		h->row.made = h->row.used;
 	h->seen = 1;
@@ -219,7 +259,7 @@ void
 home_down(struct home *h)
 {
 	h->neuron = NULL;
-	h->row.used = wall_us();
+	h->row.used = day_us();
 	home_save(h);
 	if (h->row.reason[0] != '\0')
 		home_go(h);
@@ -234,7 +274,7 @@ home_was_used(const char *id)
 
 	if (h == NULL)
 		return;
-	h->row.used = wall_us();
+	h->row.used = day_us();
 	home_save(h);
 }
 
@@ -368,6 +408,7 @@ homes_chores(void)
 {
 	struct home *h;
 
+	clock_look();
 	TAILQ_FOREACH(h, &homes, entry)
 		if (h->row.reason[0] != '\0')
 			home_go(h);
@@ -435,13 +476,14 @@ home_on_dropped(void *arg, struct imsg *m)
 
 /* On the disk before it has an effect: what goes does not come back. */
 static int
-destroy_record(struct home *h, const char *reason, const char *by)
+destroy_record(struct home *h, const char *reason, const char *by,
+    const struct reply_to *to)
 {
 	if (WITHOUT(home_record)) {
 		strlcpy(h->row.reason, reason, sizeof(h->row.reason));
 		return (0);
 	}
-	audit_append("neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
+	audit_append_for(to, "neuron.destroyed", json_pack("{s:s,s:o,s:s,s:o}",
 	    "neuron", h->row.id,
 	    "principal", principal_json(h->row.principal),
 	    "reason", reason, "by", json_text_or_null(by)));
@@ -471,7 +513,7 @@ home_destroy(struct home *h, const char *reason, const char *by,
 		return;
 	}
 	if (h->row.reason[0] == '\0' &&
-	    destroy_record(h, reason, by) == -1) {
+	    destroy_record(h, reason, by, to) == -1) {
 		refuse_later(&r, 503, "unavailable", 1, "store_full: that it "
 		    "is destroyed can not be recorded");
 		if (to != NULL)
@@ -487,13 +529,28 @@ home_destroy(struct home *h, const char *reason, const char *by,
 /* ---- idle expiry ---- */
 
 /*
+ * When it goes.  Behind a start not at once, though, whatever the time is: a
+ * host's clock may be years ahead until it has been set.
+ */
+static uint64_t
+home_due(const struct home *h, uint64_t now)
+{
+	uint64_t due = h->row.used + h->row.idle, grace;
+
+	grace = h->row.idle < GRACE_US ? h->row.idle : GRACE_US;
+	if (policyd_uptime() < grace && due < now + grace - policyd_uptime())
+		due = now + grace - policyd_uptime();
+	return (due);
+}
+
+/*
  * Destroys those that nobody used for their time, and comes again when the
  * next one is due.  None goes before neurond has said which there are.
  */
 static void
 homes_clock(void)
 {
-	uint64_t now = wall_us(), next = UINT64_MAX, due;
+	uint64_t now = day_us(), next = UINT64_MAX, due;
 	struct home *h, *after;
 	struct timeval tv;
 
@@ -502,7 +559,7 @@ homes_clock(void)
 	TAILQ_FOREACH_SAFE(h, &homes, entry, after) {
 		if (h->neuron != NULL || h->row.reason[0] != '\0')
 			continue;
-		due = h->row.used + h->row.idle;
+		due = home_due(h, now);
 		if (due <= now)
 			home_destroy(h, "expired", NULL, NULL);
 		if (due <= now)	/* if it could not be recorded, soon again */

@@ -86,6 +86,7 @@ fill(struct home_row *row, const struct asked_home *a, const struct build *b,
 	strlcpy(row->workspace, b->workspace, sizeof(row->workspace));
 	row->owner_uid = a->wanted.owner_uid;
 	row->owner_gid = a->wanted.owner_gid;
+	row->read_only = a->wanted.read_only;
 	strlcpy(row->labels, a->labels, sizeof(row->labels));
 	row->created = row->used = home_stamp();
 	row->idle = (uint64_t)a->idle * 1000000;
@@ -93,9 +94,9 @@ fill(struct home_row *row, const struct asked_home *a, const struct build *b,
 
 /* Recorded, then there, then said. */
 static int
-keep(struct home_row *row, struct refusal *r)
+keep(const struct reply_to *to, struct home_row *row, struct refusal *r)
 {
-	audit_append("neuron.created", json_pack(
+	audit_append_for(to, "neuron.created", json_pack(
 	    "{s:s,s:o,s:s,s:o,s:o,s:o,s:I}", "neuron", row->id,
 	    "principal", principal_json(row->principal),
 	    "profile", row->profile,
@@ -141,7 +142,7 @@ make(const struct reply_to *to, uint64_t handle, struct asked_home *a,
 	if (id_make(ID_NEURON, row.id) == -1)
 		fatal("neuron");
 	fill(&row, a, &build, principal);
-	if (keep(&row, r) == -1)
+	if (keep(to, &row, r) == -1)
 		return (-1);
 	h = home_add(&row);
 	reply_json(to, 201, home_json(h));
@@ -157,6 +158,7 @@ get_asked(struct imsg *m, struct asked_home *a)
 	a->wanted.owner_uid = imsg_get_u32(m);
 	a->wanted.owner_gid = imsg_get_u32(m);
 	a->idle = imsg_get_u32(m);
+	a->wanted.read_only = imsg_get_u8(m) != 0;
 	bad = get_text(m, a->wanted.profile, sizeof(a->wanted.profile));
 	bad |= get_text(m, a->wanted.workspace, sizeof(a->wanted.workspace));
 	bad |= get_text(m, a->name, sizeof(a->name));

@@ -52,7 +52,8 @@ home_json(const struct home *h)
 	more = json_pack("{s:s,s:o,s:o,s:b,s:s,s:o,s:o,s:o,s:o,s:o,s:I,s:o}",
 	    "kind", "persistent", "profile", json_text(row->profile),
 	    "workspace", json_text_or_null(row->workspace),
-	    "read_only", h->neuron != NULL && h->neuron->build.read_only,
+	    "read_only", h->neuron != NULL ? h->neuron->build.read_only :
+	    row->read_only,
 	    "state", home_state(h), "created", json_when(row->created),
 	    "name", json_text_or_null(row->name),
 	    "labels", labels_json(row->labels),

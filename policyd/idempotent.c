@@ -74,7 +74,8 @@ same_digest(struct call *c, const struct asked *a)
 	SHA256Init(&sha);
 	text(&sha, a->tool);
 	number(&sha, a->in);
-	number(&sha, a->flags);
+	/* how it is answered is no part of what is asked */
+	number(&sha, a->flags & ~(uint32_t)ASK_F_PATIENT);
 	number(&sha, a->timeout);
 	number(&sha, a->wanted.owner_uid);
 	number(&sha, a->wanted.owner_gid);

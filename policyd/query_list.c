@@ -198,17 +198,20 @@ sees_content(const struct query *q)
  */
 static int
 call_lines(const struct query *q, const struct call_row *row,
-    const json_t *kept)
+    const char *kept)
 {
-	char *record = NULL;
-	int r;
+	return (transcript_read(row->serial, kept, !sees_content(q),
+	    q->lines));
+}
 
-	if (kept != NULL &&
-	    (record = json_dumps(kept, JSON_COMPACT)) == NULL)
-		fatalx("a record can not be written");
-	r = transcript_read(row->serial, record, !sees_content(q), q->lines);
-	free(record);
-	return (r);
+static json_t *
+kept_json(const char *kept)
+{
+	json_t *json = json_loads(kept, 0, NULL);
+
+	if (json == NULL)
+		fatalx("a record can not be read");
+	return (json);
 }
 
 /* A live call, a stored or kept result, or what the database still knows. */
@@ -218,7 +221,7 @@ query_call(const struct query *q, struct refusal *r)
 	struct call_look look = { .q = q };
 	const struct call *c;
 	uint32_t principal;
-	const json_t *kept;
+	const char *kept;
 
 	if (!id_ok(ID_CALL, q->id))
 		return (missing(r, "call", q->id));
@@ -232,7 +235,7 @@ query_call(const struct query *q, struct refusal *r)
 	if (look.row.serial != 0 && call_lines(q, &look.row, kept))
 		return (NULL);
 	if (kept != NULL)
-		return (json_deep_copy(kept));
+		return (kept_json(kept));
 	return (look.row.serial != 0 ? call_row_json(&look.row) :
 	    missing(r, "call", q->id));
 }
@@ -266,7 +269,7 @@ session_line(void *arg, const struct call_row *row)
 	const struct call *c = call_find(row->id);
 	struct session_lines *s = arg;
 	struct query one = *s->q;
-	const json_t *kept;
+	const char *kept;
 	uint32_t principal;
 
 	if (s->n > 0 && enc_size(s->body) > PAGE_BYTES) {
@@ -277,7 +280,7 @@ session_line(void *arg, const struct call_row *row)
 	kept = c == NULL ? kept_find(row->id, &principal) : NULL;
 	if (c != NULL || !call_lines(&one, row, kept)) {
 		put_line(s->body, c != NULL ? call_live(c) :
-		    kept != NULL ? json_deep_copy(kept) : call_row_json(row));
+		    kept != NULL ? kept_json(kept) : call_row_json(row));
 		enc_u8(s->body, '\n');
 	}
 	s->last = row->serial;

@@ -17,7 +17,6 @@ const struct proc_syscall policyd_syscalls[] = {
 	{ "readlink",		-1, 0, 0 },
 	{ "readlinkat",		-1, 0, 0 },
 	{ "getcwd",		-1, 0, 0 },
-	{ "pread64",		-1, 0, 0 },
 	{ "pwrite64",		-1, 0, 0 },
 	{ "fsync",		-1, 0, 0 },
 	{ "fdatasync",		-1, 0, 0 },

@@ -114,7 +114,7 @@ static const char *const sql[STMT_COUNT] = {
 	[STMT_KEY_NAME_ADD] = "INSERT INTO key_names VALUES (?1,?2)",
 	[STMT_HOMES] = "SELECT * FROM homes ORDER BY created",
 	[STMT_HOME_SET] = "INSERT OR REPLACE INTO homes VALUES "
-	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
 	[STMT_HOME_DELETE] = "DELETE FROM homes WHERE id = ?1",
 };
 

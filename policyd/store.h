@@ -81,6 +81,7 @@ struct home_row {
 	char		 workspace[PATH_BYTES_MAX];	/* "" for none */
 	uint32_t	 owner_uid;	/* as asked for, or OWNER_UNSAID */
 	uint32_t	 owner_gid;
+	int		 read_only;	/* the workspace is to be */
 	char		 labels[LABELS_SIZE];
 	uint64_t	 created;	/* us of the day; no two are the same */
 	uint64_t	 used;		/* last; or created */

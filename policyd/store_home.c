@@ -35,6 +35,7 @@ store_home_set(const struct home_row *row)
 	put_u64(stmt, 11, row->made);
 	put_u64(stmt, 12, row->idle);
 	put_text(stmt, 13, row->reason);
+	put_u64(stmt, 14, row->read_only != 0);
 	return (store_run(stmt));
 }
 
@@ -83,6 +84,7 @@ store_homes(int (*fn)(void *, const struct home_row *), void *arg)
 		row.made = get_u64_column(stmt, 10);
 		row.idle = get_u64_column(stmt, 11);
 		get_text_column(stmt, 12, row.reason, sizeof(row.reason));
+		row.read_only = get_u64_column(stmt, 13) != 0;
 		/* A name that leads to no home would never be found again. */
 		if (!id_ok(ID_NEURON, row.id) || !labels_ok(row.labels) ||
 		    fn(arg, &row) == -1)

@@ -128,7 +128,8 @@ const char *const store_steps[] = {
 	"	used INTEGER NOT NULL,"
 	"	made INTEGER NOT NULL,"
 	"	idle INTEGER NOT NULL,"
-	"	reason TEXT NOT NULL);",
+	"	reason TEXT NOT NULL,"
+	"	read_only INTEGER NOT NULL);",
 };
 const size_t store_nsteps = sizeof(store_steps) / sizeof(store_steps[0]);
 

@@ -28,26 +28,12 @@ meet(const struct neuron *a, const struct neuron *b)
 	    a->device == b->device));
 }
 
-static const struct cf_profile *
-profile_of(const struct neuron *n)
-{
-	return (slice_profile(conf(), n->build.profile));
-}
-
 static enum cf_sharing
 sharing(const struct neuron *n)
 {
-	const struct cf_profile *p = profile_of(n);
+	const struct cf_profile *p = slice_profile(conf(), n->build.profile);
 
 	return (p != NULL ? p->sharing : SHARING_PRINCIPAL);
-}
-
-static int
-writes(const struct neuron *n)
-{
-	const struct cf_profile *p = profile_of(n);
-
-	return (p == NULL || !p->read_only);
 }
 
 /*
@@ -61,7 +47,7 @@ may_share(const struct neuron *a, const struct neuron *b)
 {
 	int own = a->ident == b->ident;
 
-	if (!writes(a) && !writes(b))
+	if (a->build.read_only && b->build.read_only)
 		return (1);
 	if (own && (a->no_egress || b->no_egress))
 		return (1);	/* a hook's */

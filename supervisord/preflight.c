@@ -24,7 +24,7 @@ preflight(const struct slice *s, char why[WHY_MAX])
 	FILE *f;
 
 	if (s->limits.v[LIMIT_APPARMOR] != 0 && !WITHOUT(apparmor_required) &&
-	    (!apparmor_on() || apparmor_test() == -1))
+	    (!apparmor_on() || apparmor_test(APPARMOR_PROFILE) == -1))
 		return (why_say(why, "apparmor-required: the layer %s is "
 		    "missing: %s", layer_table[LAYER_APPARMOR].name,
 		    layer_table[LAYER_APPARMOR].remedy));

@@ -233,6 +233,7 @@ on_home_make(void *arg, struct imsg *m)
 	(void)imsg_get_u32(m);
 	(void)imsg_get_u32(m);
 	idle = imsg_get_u32(m);
+	(void)imsg_get_u8(m);
 	imsg_get_str(m, profile, sizeof(profile));
 	imsg_get_str(m, workspace, sizeof(workspace));
 	imsg_get_str(m, name, sizeof(name));

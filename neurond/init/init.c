@@ -135,6 +135,7 @@ on_run(void *arg, struct imsg *m)
 	req.leaf = imsg_claim_fd(m, 3);
 	req.in = imsg_claim_fd(m, 4);
 	req.egress = init.built->egress;
+	req.apparmor = build_apparmor(init.native, init.built);
 	if ((r = find_free()) != NULL)
 		pid = run_start(init.native, &req, init.built->workspace,
 		    &failure);
@@ -196,6 +197,13 @@ on_run_resize(void *arg, struct imsg *m)
 	return (0);
 }
 
+static void
+told(struct running *r)
+{
+	r->told = 1;
+	FAULT("init.started");
+}
+
 /* The leader and its relay are gone: all that it wrote is with the reader. */
 static void
 ended(struct running *r)
@@ -206,11 +214,11 @@ ended(struct running *r)
 	imsg_put_i32(m, WIFEXITED(r->status) ? WEXITSTATUS(r->status) : -1);
 	imsg_put_i32(m, WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0);
 	imsg_put_u64(m, r->peak);
-	if (!r->told) {
-		FAULT("init.started");
+	if (!r->told)
 		imsg_put_u32(m, (uint32_t)(now_us() - r->started));
-	}
 	channel_send(init.channel, m);
+	if (!r->told)
+		told(r);
 	r->pid = 0;
 }
 
@@ -286,11 +294,10 @@ tell_started(void)
 			ms = (int)(TELL_AFTER - age + 999) / 1000;
 			continue;
 		}
-		r->told = 1;
 		m = imsg_new(MSG_RUN_STARTED);
 		imsg_put_u32(m, r->run);
 		channel_send(init.channel, m);
-		FAULT("init.started");
+		told(r);
 	}
 	return (ms);
 }

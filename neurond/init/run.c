@@ -335,7 +335,7 @@ child(void *arg)
 	/* A relative one starts at the default directory. */
 	if (chdir(home) == -1 || (rb->cwd[0] != '\0' && chdir(rb->cwd) == -1))
 		fail(RUN_AT_CWD, errno);
-	if (c->native->apparmor && apparmor_exec() == -1)
+	if (req->apparmor != NULL && apparmor_exec(req->apparmor) == -1)
 		fail(RUN_AT_APPARMOR, errno);
 	if (!body)
 		confine(c->native);

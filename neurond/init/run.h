@@ -22,6 +22,7 @@ struct run_request {
 	int		 leaf;
 	int		 in;		/* -1: /dev/null */
 	int		 egress;	/* a proxy listens in its neuron */
+	const char	*apparmor;	/* the profile, or NULL */
 	/* Set by run_start: */
 	pid_t		 relay;		/* of the call's terminal; 0: none */
 	int		 orders;	/* to it, the caller's to close; -1 */

@@ -445,13 +445,23 @@ step_assert_ids(struct builder *b)
 	return (confine_proven(AGENT_UID));
 }
 
+const char *
+build_apparmor(const struct native *native, const struct build_request *req)
+{
+	if (!native->apparmor)
+		return (NULL);
+	return (req->overlay ? APPARMOR_OVERLAY : APPARMOR_PROFILE);
+}
+
 /* Programs change to it; that they may is known from here on. */
 static int
 step_apparmor(struct builder *b)
 {
-	if (!b->native->apparmor)
+	const char *profile = build_apparmor(b->native, b->req);
+
+	if (profile == NULL)
 		return (0);
-	if (apparmor_test() == -1)
+	if (apparmor_test(profile) == -1)
 		return (-1);
 	b->layers |= LAYER_BIT(APPARMOR);
 	return (0);

@@ -58,6 +58,10 @@ struct build_request {
 	char		*mount_at[BUILD_MOUNTS_MAX];
 };
 
+/* The AppArmor profile of its programs, or NULL. */
+const char	*build_apparmor(const struct native *,
+		    const struct build_request *);
+
 /* In the clone; ends as PID 1's exit. */
 _Noreturn void	build_child(struct native *, struct build_request *);
 

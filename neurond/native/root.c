@@ -228,6 +228,7 @@ from_image(struct builder *b)
 	    MS_RDONLY), keeps ? changing : read_only) == -1)
 		return (-1);
 	b->prefix = NEW_ROOT;
+	b->layers |= LAYER_BIT(OVERLAY);
 	if (mount("/dev", build_at(b, "/dev"), NULL, MS_MOVE, NULL) == -1)
 		return (-1);
 	/* Of the template's mounts nothing else is left then. */

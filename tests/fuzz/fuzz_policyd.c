@@ -380,6 +380,36 @@ answer_gone(struct dec *d, enum channel_kind hostile)
 }
 
 static void
+answer_homes(enum channel_kind hostile)
+{
+	struct enc *e;
+
+	if (hostile == CH_LAUNCH)
+		return;
+	e = enc_new(8);
+	enc_u32(e, 0);
+	say(ends[4], MSG_HOMES_END, e, 0);
+	enc_free(e);
+}
+
+static void
+answer_home_drop(struct dec *d, enum channel_kind hostile)
+{
+	char id[ID_SIZE];
+	struct enc *e;
+
+	dec_str(d, id, sizeof(id));
+	if (hostile == CH_LAUNCH)
+		return;
+	e = enc_new(256);
+	enc_u32(e, 0);
+	enc_str(e, id);
+	enc_str(e, "");
+	say(ends[4], MSG_HOME_DROPPED, e, 0);
+	enc_free(e);
+}
+
+static void
 answer(const uint8_t *bytes, size_t size, enum channel_kind hostile)
 {
 	unsigned type = (unsigned)(bytes[0] | bytes[1] << 8);
@@ -409,6 +439,9 @@ answer(const uint8_t *bytes, size_t size, enum channel_kind hostile)
 		p = memmem(bytes, size, "\"session\":\"s-", 13);
 		if (p != NULL && (size_t)(p - (const char *)bytes) + 35 < size)
 			memcpy(last_ids[2], p + 11, ID_SIZE - 1);
+		p = memmem(bytes, size, "{\"neuron\":\"n-", 13);
+		if (p != NULL && (size_t)(p - (const char *)bytes) + 35 < size)
+			memcpy(last_ids[1], p + 11, ID_SIZE - 1);
 		break;
 	case MSG_JUDGE:
 		answer_judge(&d, hostile);
@@ -418,6 +451,12 @@ answer(const uint8_t *bytes, size_t size, enum channel_kind hostile)
 		break;
 	case MSG_NEURON_DROP:
 		answer_gone(&d, hostile);
+		break;
+	case MSG_HOMES_ASK:
+		answer_homes(hostile);
+		break;
+	case MSG_HOME_DROP:
+		answer_home_drop(&d, hostile);
 		break;
 	default:
 		break;

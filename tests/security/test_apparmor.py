@@ -8,7 +8,10 @@ import unittest
 
 from harness import (BUILD, CONFIG, CTL, MYELIND, TOP, Instance, Workspace)
 
-PROFILE = os.path.join(TOP, "contrib", "apparmor", "myelin-neuron")
+BASE = os.path.join(TOP, "contrib", "apparmor")
+PROFILE = os.path.join(BASE, "myelin-neuron")
+RULES = os.path.join(BASE, "abstractions", "myelin-neuron")
+NAMES = ("myelin-neuron", "myelin-neuron-overlay")
 ATTR = "/proc/self/attr/apparmor/"
 
 
@@ -38,9 +41,10 @@ def loaded():
 
 
 def parser(option):
-    r = subprocess.run(["apparmor_parser", option, "-K", PROFILE],
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       stdin=subprocess.DEVNULL, timeout=60)
+    r = subprocess.run(["apparmor_parser", option, "-K", "-I", BASE,
+                        PROFILE], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                       timeout=60)
     if r.returncode != 0:
         raise AssertionError(r.stdout.decode())
 
@@ -49,13 +53,16 @@ class Text(unittest.TestCase):
     """What can be said of the profile where there is no AppArmor."""
 
     def setUp(self):
-        with open(PROFILE) as f:
-            self.rules = [l.strip() for l in f
-                          if l.strip() and not l.strip().startswith("#")]
+        self.rules = []
+        for path in (PROFILE, RULES):
+            with open(path) as f:
+                self.rules += [l.strip() for l in f
+                               if l.strip() and not l.strip().startswith("#")]
 
     def test_it_can_not_be_left(self):
-        self.assertIn("profile myelin-neuron flags=(attach_disconnected,"
-                      "mediate_deleted) {", self.rules)
+        self.assertEqual([r for r in self.rules if r.startswith("profile ")],
+                         ["profile %s flags=(attach_disconnected,"
+                          "mediate_deleted) {" % n for n in NAMES])
         text = "\n".join(self.rules)
         self.assertNotRegex(text, r"change_profile|unconfined\s*\)|complain")
         # a program inherits it or does not run: no other transition
@@ -73,7 +80,7 @@ class Text(unittest.TestCase):
         if shutil.which("apparmor_parser") is None:
             self.skipTest("apparmor_parser is not installed")
         r = subprocess.run(
-            ["apparmor_parser", "-Q", "-K", "-S", PROFILE],
+            ["apparmor_parser", "-Q", "-K", "-S", "-I", BASE, PROFILE],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         # a kernel without it keeps no cache, and is told so
         said = [l for l in r.stderr.decode().splitlines()

@@ -5,12 +5,12 @@ What a neuron does to them stays in the neuron, or is refused by the kernel.
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
-from harness import (BUILD, CONFIG, Instance, SANITIZED, Workspace, cgroups_of,
-                     reachable, wait_for)
+from harness import BUILD, CONFIG, Instance, Workspace, reachable, wait_for
 
 EROFS, EACCES = 30, 13
 # What the image has: the shell that calls run in, and what they use there.
@@ -263,6 +263,29 @@ tried(os.truncate, d + "open", 0)
                 if inside:
                     os.rmdir(path)
 
+    def test_a_reload_is_for_the_neurons_after_it(self):
+        session = self.i.session(profile="mounted")
+        with open(self.i.conf) as f:
+            text = f.read()
+        other = text.replace('"/data sets/x"', '"/data sets/y"')
+        self.assertNotEqual(text, other)
+
+        def seen(name):
+            return self.bash("ls '/data sets/%s'" % name,
+                             "mounted")["exit_code"] == 0
+        try:
+            self.i.configure(other)
+            self.i.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: seen("y"), 20)
+            self.assertFalse(seen("x"))
+            r = self.i.bash("ls '/data sets/x'", session=session)
+            self.assertEqual(r["exit_code"], 0, r)
+        finally:
+            self.i.configure(text)
+            self.i.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: seen("x"), 20)
+            self.i.request("DELETE", "/v1/sessions/" + session)
+
     # ---- workspaces ----
 
     def test_a_read_only_workspace(self):
@@ -331,6 +354,11 @@ print(open("file").read(), end="")
                              "the image's\nas it was\n")
             self.assertEqual(
                 self.bash("ls /usr/share", profile)["exit_code"], 2)
+
+    def test_its_layer_is_in_the_record(self):
+        for profile in ("image", "changing", "mounted"):
+            self.assertEqual("overlay-root" in self.bash("true", profile)
+                             ["layers"], profile != "mounted", profile)
 
     def test_what_is_the_neurons_lies_over_it(self):
         for profile in ("image", "changing"):

@@ -94,13 +94,17 @@ def in_namespace(pid):
 
 
 def in_tree(instance, pid):
-    """1 unless the process hangs below another instance's myelind."""
+    """1 unless the process hangs below another instance's myelind, or below a
+    program of another test."""
     seen = 0
     while pid > 1 and seen < 64:
         if instance.process is not None and pid == instance.process.pid:
             return True
+        if pid == os.getpid():
+            return True
         stat = read("/proc/%d/stat" % pid)
-        if not stat:
+        if not stat or link("/proc/%d/exe" % pid).startswith(
+                instance.build + "/tests/"):
             return False
         if stat.split(" ", 1)[1].startswith("(myelind)"):
             return False

@@ -241,6 +241,18 @@ on_helper(void *arg, struct imsg *m)
 	return (imsg_end(m));
 }
 
+/* How much is ready is of no interest here. */
+static int
+on_pool(void *arg, struct imsg *m)
+{
+	(void)arg;
+	(void)imsg_get_u32(m);
+	(void)imsg_get_u32(m);
+	(void)imsg_get_u64(m);
+	(void)imsg_get_u64(m);
+	return (imsg_end(m));
+}
+
 static int
 on_home(void *arg, struct imsg *m)
 {
@@ -298,13 +310,14 @@ static const struct channel_handler launch_handlers[] = {
 	{ MSG_NEURON_UP, on_up }, { MSG_NEURON_GONE, on_gone },
 	{ MSG_STARTED, on_started }, { MSG_ENDED, on_ended },
 	{ MSG_HELPER, on_helper }, { MSG_HOME, on_home },
-	{ MSG_HOMES_END, on_homes_end }, { MSG_HOME_DROPPED, on_dropped }
+	{ MSG_HOMES_END, on_homes_end }, { MSG_HOME_DROPPED, on_dropped },
+	{ MSG_POOL, on_pool }
 };
 
 static const struct channel_ops control_ops = {
 	control_handlers, 5, on_dead
 };
-static const struct channel_ops launch_ops = { launch_handlers, 8, on_dead };
+static const struct channel_ops launch_ops = { launch_handlers, 9, on_dead };
 
 /* ---- starting neurond ---- */
 

@@ -37,7 +37,9 @@ for n in range(5):
         if os.fork() != 0: os._exit(0)
         if n %% 2: os.kill(os.getpid(), signal.SIGSTOP)
         while True: time.sleep(60)
-time.sleep(0.1)
+# its children are reaped unseen: this waits for the last of them
+try: os.wait()
+except ChildProcessError: pass
 %s
 """
 

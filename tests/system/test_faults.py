@@ -27,6 +27,13 @@ REASONS = ("interrupted", "neuron_lost", "launch_failed")
 AT_START = {"maker.start": "maker", "spawner.start": "spawner",
             "spawner.prepared": "spawner"}
 AT_STOP = ("run.killed",)
+# By a neuron whose home stays, when a session begins in it or it is destroyed.
+AT_HOME = ("maker.home-asked", "worker.image", "worker.loop",
+           "worker.mounted", "worker.home", "neuron.home")
+AT_ERASE = ("maker.erase-asked", "worker.erase", "neuron.erase",
+            "neuron.erased")
+# Placeholders stay a second after the last neuron of their workspace.
+LATE = ("neuron.cleared", "maker.clear-asked")
 
 
 def sources():
@@ -91,10 +98,17 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         build()
-        cls.i = Instance(CONFIG + "\nrestart-window 1s\nneurons 4\n"
+        cls.i = Instance(CONFIG.replace(
+            "preset", "profile default, ready; preset", 1) +
+                         "\nrestart-window 1s\nneurons 4\n"
+                         # so that the steps of a pool are
+                         "profile ready { pool 1; running-calls 2 }\n"
                          "neurons-principal 4\n"
-                         # so that the steps of listeners are among them
-                         "profile default { egress { } }\n", build=FAULTS)
+                         # so that the steps of listeners and of mounts are
+                         # among them
+                         "profile default { egress { }; mount \"%s\" at "
+                         "\"/mnt/man\" read-only }\n" % os.path.realpath(
+                             TOP + "/man"), build=FAULTS)
         cls.w = Workspace()
         cls.plan = os.path.join(cls.i.state, "fault")
         cls.seen = {}
@@ -117,18 +131,18 @@ class Faults(unittest.TestCase):
         with open(self.plan, "rb") as f:
             return struct.unpack(PLAN, f.read(struct.calcsize(PLAN)))[2]
 
-    def reached(self):
-        end = time.monotonic() + 0.5
+    def reached(self, seconds):
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.deaths() == 1:
                 return True
             time.sleep(0.01)
         return False
 
-    def ask(self, command, wait=20000):
+    def ask(self, command, wait=20000, ready=False):
         body = {"tool": "bash", "args": {"command": command},
                 "wait_ms": wait, "timeout_ms": 10000}
-        body.update(self.w.fields())
+        body.update({"profile": "ready"} if ready else self.w.fields())
         return self.i.request("POST", "/v1/calls", body)
 
     def usable(self):
@@ -147,8 +161,50 @@ class Faults(unittest.TestCase):
                 "queued", "running") and r
         return wait_for(ended, 15)
 
+    def kept(self, *request):
+        """Of a neuron whose home stays: an answer, whoever dies meanwhile."""
+        try:
+            return self.i.request(*request)
+        except (OSError, http.client.HTTPException):
+            return None, {}
+
+    def kept_make(self):
+        status, n = self.kept("POST", "/v1/neurons", {"persistent": True})
+        return n["neuron"] if status == 201 else None
+
+    def kept_call(self, neuron):
+        """A call in a session of its own."""
+        status, s = self.kept("POST", "/v1/sessions", {"neuron": neuron})
+        if status != 201:
+            return None
+        path = "/v1/sessions/" + s["session"]
+        status, r = self.kept("POST", path + "/calls", {
+            "tool": "bash", "wait_ms": 20000, "timeout_ms": 10000,
+            "args": {"command": "echo ok | tee -a f"}})
+        self.kept("DELETE", path)
+        return (status, r) if status == 200 and \
+            r["state"] == "completed" else None
+
+    def kept_end(self, neuron):
+        return self.kept("DELETE", "/v1/neurons/" + neuron)[0] in (200, 404)
+
+    def one_kept(self, point):
+        """It works after the death as before, and nothing is left of it."""
+        neuron = wait_for(self.kept_make, 20)
+        if point in AT_HOME:
+            self.arm(point)
+        answer = wait_for(lambda: self.kept_call(neuron), 20)
+        if point in AT_ERASE:
+            self.arm(point)
+        wait_for(lambda: self.kept_end(neuron), 20)
+        self.assertFalse(os.path.exists(os.path.join(
+            self.i.state, "neurons", neuron)), point)
+        return answer
+
     def one(self, point):
         """What the call ended as that was asked when the process died."""
+        if point in AT_HOME + AT_ERASE:
+            return self.one_kept(point)
         if point in AT_START:
             self.arm(point)
             os.kill(self.i.pid(AT_START[point]), signal.SIGKILL)
@@ -164,14 +220,15 @@ class Faults(unittest.TestCase):
                 r, status = self.end_of(r["call"]), 200
         else:
             self.arm(point)
-            status, r = self.ask("echo ok")
+            status, r = self.ask("echo ok", ready=point.startswith("pool."))
         if status == 202:
             r, status = self.end_of(r["call"]), 200
         return status, r
 
     def check(self, point, status, r):
         if status == 503:		# it died before it was asked
-            self.assertTrue(point.startswith(("slot.", "neuron.")), r)
+            self.assertTrue(point.startswith(("slot.", "neuron.", "pool.")),
+                            r)
             return "refused"
         self.assertEqual(status, 200, (point, r))
         if r["state"] == "completed":
@@ -201,7 +258,7 @@ class Faults(unittest.TestCase):
                 raise AssertionError("%s: %r\n%s" % (point, e,
                                                      self.i.log()[-1500:]))
             # A neuron's last steps race with its end, stock with its need.
-            if self.reached():
+            if self.reached(2.5 if point in LATE else 0.5):
                 break
         else:
             raise AssertionError("%s was not reached: %s" % (point, r))

@@ -72,6 +72,10 @@ class Ids(unittest.TestCase):
         _, gone, _ = answered(i, "DELETE", "/v1/secrets/log", operator=True)
         _, drained, _ = answered(i, "POST", "/v1/drain", {}, operator=True)
         _, again, _ = answered(i, "DELETE", "/v1/drain", operator=True)
+        _, made, neuron = answered(i, "POST", "/v1/neurons", {})
+        status, destroyed, _ = answered(i, "DELETE", "/v1/neurons/" +
+                                        neuron["neuron"])
+        self.assertEqual(status, 200)
         found = {}
         for r in records(i):
             if "request_id" in r:
@@ -84,6 +88,8 @@ class Ids(unittest.TestCase):
         self.assertEqual(found[gone], ["secret.deleted"])
         self.assertEqual(found[drained], ["drain.started"])
         self.assertEqual(found[again], ["drain.ended"])
+        self.assertEqual(found[made], ["neuron.created"])
+        self.assertEqual(found[destroyed], ["neuron.destroyed"])
 
     def test_one_request_is_not_anothers(self):
         """Many on one connection, one behind the other."""

@@ -278,6 +278,21 @@ class Http(Base):
 
     # ---- streams ----
 
+    def test_layers_are_beside_what_a_model_reads(self):
+        mcp = Mcp(self.i)
+        mcp.initialize()
+        for tool, args in (("bash", {"command": "true"}), ("ls", {})):
+            for result in (mcp.call(tool, args), mcp.modern("tools/call", {
+                    "name": tool, "arguments": args})[2][-1]["result"]):
+                about = result["_meta"]
+                call = self.i.get("/v1/calls/" + about["myelin/call"])[1]
+                self.assertEqual(call["tool"], tool)
+                self.assertIn("seccomp", about["myelin/layers"])
+                self.assertEqual(about["myelin/layers"], call["layers"])
+                self.assertEqual(about["myelin/landlock_abi"],
+                                 call["landlock_abi"])
+                self.assertNotIn("layers", result["structuredContent"])
+
     def test_progress(self):
         mcp = Mcp(self.i)
         status, r, m = mcp.modern("tools/call", {

@@ -195,6 +195,19 @@ class Answered(unittest.TestCase):
                      "/v1/approvals", "/v1/keys"):
             self.assertEqual(self.valid(path, path, True)[0], 200)
 
+    def test_persistent_neurons(self):
+        status, j = self.valid("/v1/neurons", "/v1/neurons", method="POST",
+                               body={"name": "x", "labels": {"a": "b"},
+                                     "idle_expiry": 3600})
+        self.assertEqual(status, 201, j)
+        path = "/v1/neurons/" + j["neuron"]
+        for p in (path, path):
+            self.assertEqual(self.valid(p, "/v1/neurons/{neuron}")[0], 200)
+        status, j = self.valid("/v1/neurons?name=x", "/v1/neurons")
+        self.assertEqual(len(j["neurons"]), 1)
+        self.assertEqual(self.valid(path, "/v1/neurons/{neuron}",
+                                    method="DELETE")[0], 200)
+
     def test_calls(self):
         for body, want in (
                 ({"argv": ["sh", "-c", "echo x; exit 3"]}, 200),

@@ -248,6 +248,8 @@ class Refused(unittest.TestCase):
                      "16")
         self.refused("profile web { pool 1; egress { } }\n",
                      'profile "web": pool 1: neurons with egress')
+        self.refused("profile hard { pool 1; variant strict }\n",
+                     'profile "hard": pool 1: neurons with egress, and')
 
     def test_accepted(self):
         code, out = self.check("pool 8\nprofile a { pool 8 }\nprofile b { }\n"

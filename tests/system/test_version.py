@@ -19,7 +19,7 @@ class Version(unittest.TestCase):
         said = {
             "changelog": re.match(r"myelin \(([0-9.]+)[^)]*\)",
                                   source("debian/changelog"))[1],
-            "NEWS": re.search(r"(?m)^([0-9]+\.[0-9.]+)$", source("NEWS"))[1],
+            "NEWS": re.search(r"(?m)^Myelin ([0-9.]+)$", source("NEWS"))[1],
         }
         r = subprocess.run([CTL, "--version"], stdout=subprocess.PIPE,
                            timeout=60)

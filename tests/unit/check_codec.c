@@ -147,6 +147,35 @@ START_TEST(a_sealed_memfd_can_not_change)
 }
 END_TEST
 
+/* Small ones are copied, others mapped: who reads them can't tell. */
+START_TEST(memfds_of_all_sizes_are_read_whole)
+{
+	static const size_t sizes[] = { 1, 4096, 16384, 16385, 100000 };
+	static uint8_t bytes[100000];
+	const uint8_t *p;
+	struct enc *e;
+	size_t i, size;
+	int fd;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		e = enc_new(sizeof(bytes));
+		enc_raw(e, bytes, sizes[i]);
+		ck_assert_int_ne(fd = enc_memfd(e, "test"), -1);
+		enc_free(e);
+		/* wherever its other readers are in it */
+		ck_assert_int_eq(lseek(fd, 1, SEEK_SET), 1);
+		ck_assert_ptr_nonnull(p = memfd_map(fd, sizes[i], &size));
+		ck_assert_uint_eq(size, sizes[i]);
+		ck_assert_mem_eq(p, bytes, size);
+		ck_assert_int_eq(lseek(fd, 0, SEEK_CUR), 1);
+		memfd_unmap(p, size);
+		close(fd);
+	}
+}
+END_TEST
+
 START_TEST(ids_have_one_form)
 {
 	char a[ID_SIZE], b[ID_SIZE];
@@ -178,6 +207,7 @@ suite(void)
 	tcase_add_test(tc, a_length_that_wraps_is_an_error);
 	tcase_add_test(tc, an_encoder_stops_at_its_bound);
 	tcase_add_test(tc, a_sealed_memfd_can_not_change);
+	tcase_add_test(tc, memfds_of_all_sizes_are_read_whole);
 	tcase_add_test(tc, ids_have_one_form);
 	suite_add_tcase(s, tc);
 	return (s);

@@ -99,6 +99,46 @@ START_TEST(steps_do_not_expire)
 }
 END_TEST
 
+static void
+make_home(uint64_t handle, uint32_t idle)
+{
+	struct enc *e = enc_new(512);
+	uint32_t request = ++rig.requests;
+	unsigned status;
+
+	enc_u32(e, request);
+	enc_u64(e, handle);
+	enc_u32(e, UINT32_MAX);
+	enc_u32(e, UINT32_MAX);
+	enc_u32(e, idle);
+	enc_u8(e, 0);
+	enc_str(e, "");
+	enc_str(e, "");
+	enc_str(e, "");
+	enc_str(e, "");
+	rig_send(rig.fd[RIG_AGENT], MSG_HOME_MAKE, e, NULL, 0);
+	json_decref(rig_reply(&rig, RIG_AGENT, request, &status, NULL));
+	ck_assert_uint_eq(status, 201);
+}
+
+/* A persistent neuron is not idle for longer than it was; then it goes. */
+START_TEST(steps_destroy_nothing)
+{
+	uint64_t handle = user();
+	struct got g;
+
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 100, &g), 0);
+	make_home(handle, 7200);
+	*offset = 3 * DAY;
+	make_home(handle, 7200);
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 500, &g), 0);
+	*offset = 0;
+	make_home(handle, 1);
+	rig_want(&rig, RIG_LAUNCH, MSG_HOME_DROP, &g);
+	ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 500, &g), 0);
+}
+END_TEST
+
 /* Back by two hours: it waits no longer for that. */
 START_TEST(steps_do_not_prolong)
 {
@@ -163,6 +203,7 @@ main(void)
 	tcase_add_checked_fixture(tc, begin, stop);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, steps_do_not_expire);
+	tcase_add_test(tc, steps_destroy_nothing);
 	tcase_add_test(tc, steps_do_not_prolong);
 	tcase_add_test(tc, a_sleep_does_not_expire);
 	suite_add_tcase(s, tc);

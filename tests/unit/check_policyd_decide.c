@@ -281,6 +281,48 @@ START_TEST(workspaces)
 }
 END_TEST
 
+START_TEST(workspaces_of_a_profile)
+{
+	static const char *const meets[] = { "/srv/src/data",
+	    "/srv/src/data/a", "/srv/src" };
+	struct cf_principal *p = principal(WHO_USER, 1000);
+	struct cf_profile *profile;
+	size_t i;
+
+	strings_add(&p->workspaces, "/srv/src");
+	slice->profiles = profile = calloc(1, sizeof(*slice->profiles));
+	slice->nprofiles = 1;
+	snprintf(profile->name, NAME_BYTES_MAX, "default");
+	profile->trees.mounts = calloc(1, sizeof(*profile->trees.mounts));
+	profile->trees.nmounts = 1;
+	profile->trees.mounts[0].path = strdup("/opt");
+	profile->trees.mounts[0].at = strdup("/srv/src/data");
+	ck_assert_int_eq(workspace(p, "/srv/src/data2"), 0);
+	for (i = 0; i < sizeof(meets) / sizeof(meets[0]); i++) {
+		ck_assert_int_eq(workspace(p, meets[i]), -1);
+		ck_assert_uint_eq(r.status, 403);
+		ck_assert_ptr_nonnull(strstr(r.words, "/srv/src/data"));
+	}
+	/* a request tightens, and can't undo what the profile says */
+	ck_assert_int_eq(workspace(p, "/srv/src/a"), 0);
+	ck_assert_int_eq(build.read_only, 0);
+	wanted.read_only = 1;
+	ck_assert_int_eq(ask(p), 0);
+	ck_assert_int_eq(build.read_only, 1);
+	profile->read_only = 1;
+	wanted.read_only = 0;
+	ck_assert_int_eq(ask(p), 0);
+	ck_assert_int_eq(build.read_only, 1);
+	profile->read_only = 0;
+	wanted.read_only = 1;
+	ck_assert_int_eq(ask(p), 0);
+	/* nor does a new configuration undo what was asked for */
+	build.generation--;
+	ck_assert_int_eq(decide_again(&build, &r), 0);
+	ck_assert_int_eq(build.read_only, 1);
+}
+END_TEST
+
 START_TEST(owners)
 {
 	struct cf_principal *p = principal(WHO_USER, 1000);
@@ -381,6 +423,7 @@ main(void)
 	tcase_add_test(tc, presets_narrow);
 	tcase_add_test(tc, profiles);
 	tcase_add_test(tc, workspaces);
+	tcase_add_test(tc, workspaces_of_a_profile);
 	tcase_add_test(tc, owners);
 	tcase_add_test(tc, owners_of_root);
 	tcase_add_test(tc, timeouts);

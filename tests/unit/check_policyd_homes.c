@@ -52,6 +52,7 @@ send_make(uint64_t handle, const char *profile, const char *workspace,
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, idle);
+	enc_u8(e, 0);
 	enc_str(e, profile);
 	enc_str(e, workspace);
 	enc_str(e, name);
@@ -80,6 +81,8 @@ make_plain(uint64_t handle, char id[ID_SIZE])
 	json_decref(made(send_make(handle, "", "", "", "", 0), id));
 }
 
+static uint8_t open_flags;
+
 static uint32_t
 send_open(uint64_t handle, const char *neuron, const char *profile)
 {
@@ -88,7 +91,7 @@ send_open(uint64_t handle, const char *neuron, const char *profile)
 
 	enc_u32(e, request);
 	enc_u64(e, handle);
-	enc_u8(e, OPEN_SESSION);
+	enc_u8(e, (uint8_t)(OPEN_SESSION | open_flags));
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, UINT32_MAX);
 	enc_u32(e, 0);
@@ -284,8 +287,11 @@ START_TEST(neurond_is_told)
 	make_plain(handle, id);
 	open_up(handle, id, session);
 	end_session(handle, session, id);
+	open_flags = OPEN_F_READ_ONLY;
 	(void)send_open(handle, id, "");
-	ck_assert_uint_eq(make_flags(), MAKE_F_PERSISTENT | MAKE_F_KEPT);
+	open_flags = 0;
+	ck_assert_uint_eq(make_flags(), MAKE_F_PERSISTENT | MAKE_F_KEPT |
+	    MAKE_F_READ_ONLY);
 }
 END_TEST
 

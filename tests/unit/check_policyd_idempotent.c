@@ -55,6 +55,10 @@ START_TEST(every_state)
 	rig_session(&rig, handle, session);
 	rig_asked(&rig, rig_ask(&rig, handle, session, "exec"), &c);
 	want_same(rig_ask(&rig, other, session, "exec"), c.id);
+	/* however it is to be answered */
+	rig_ask_flags = ASK_F_PATIENT;
+	want_same(rig_ask(&rig, other, session, "exec"), c.id);
+	rig_ask_flags = 0;
 	rig_verdict(&rig, &c, VERDICT_ALLOW);
 	rig_launch(&rig, &c);
 	want_same(rig_ask(&rig, other, session, "exec"), c.id);

@@ -3,12 +3,14 @@
  * a workspace pattern matches what its writer meant.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "codec.h"
 #include "protocol.h"
 #include "slice.h"
+#include "trees.h"
 #include "unit.h"
 
 #define ALL	(SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |		\
@@ -36,6 +38,22 @@ example_egress(struct cf_egress *e)
 	e->hosts[1].name = strdup("2001:db8::1");
 }
 
+static void
+example_trees(struct cf_trees *t)
+{
+	t->where.file = strdup("myelin.conf");
+	t->where.line = 11;
+	t->root = strdup("/var/lib/machines/dev");
+	t->overlay = 1;
+	t->mounts = calloc(2, sizeof(*t->mounts));
+	t->nmounts = 2;
+	t->mounts[0].where.line = 12;
+	t->mounts[0].path = strdup("/srv/data");
+	t->mounts[0].at = strdup("/data sets/x");
+	t->mounts[1].path = strdup("/opt");
+	t->mounts[1].at = strdup("/opt");
+}
+
 static struct slice *
 example(void)
 {
@@ -53,6 +71,10 @@ example(void)
 	s->profiles[0].where.line = 7;
 	limits_init(&s->profiles[0].limits);
 	s->profiles[0].limits.v[LIMIT_PIDS] = 99;
+	s->profiles[0].variant = VARIANT_STRICT;
+	s->profiles[0].sharing = SHARING_NONE;
+	s->profiles[0].read_only = 1;
+	example_trees(&s->profiles[0].trees);
 	example_egress(&s->profiles[0].egress);
 	s->principals = calloc(1, sizeof(*s->principals));
 	s->nprincipals = 1;
@@ -134,6 +156,70 @@ START_TEST(all_sections_come_back)
 	ck_assert_ptr_null(s->cgroup_parent);
 	ck_assert_ptr_null(slice_profile(s, "other"));
 	slice_free(s);
+}
+END_TEST
+
+START_TEST(what_is_built_from_comes_back)
+{
+	uint8_t buf[8192];
+	size_t n = encoded(buf, sizeof(buf), ALL);
+	const char *why = NULL;
+	struct slice *s = slice_decode(buf, n, &why), *same = example();
+	const struct cf_profile *p;
+
+	ck_assert_msg(s != NULL, "%s", why);
+	p = slice_profile(s, "default");
+	ck_assert_int_eq(p->variant, VARIANT_STRICT);
+	ck_assert_int_eq(p->sharing, SHARING_NONE);
+	ck_assert_int_eq(p->read_only, 1);
+	ck_assert_str_eq(p->trees.root, "/var/lib/machines/dev");
+	ck_assert_uint_eq(p->trees.where.line, 11);
+	ck_assert_int_eq(p->trees.overlay, 1);
+	ck_assert_uint_eq(p->trees.nmounts, 2);
+	ck_assert_str_eq(p->trees.mounts[0].path, "/srv/data");
+	ck_assert_str_eq(p->trees.mounts[0].at, "/data sets/x");
+	ck_assert_uint_eq(p->trees.mounts[0].where.line, 12);
+	ck_assert_int_eq(trees_same(&p->trees, &same->profiles[0].trees), 1);
+	free(same->profiles[0].trees.mounts[1].at);
+	same->profiles[0].trees.mounts[1].at = strdup("/other");
+	ck_assert_int_eq(trees_same(&p->trees, &same->profiles[0].trees), 0);
+	slice_free(same);
+	slice_free(s);
+}
+END_TEST
+
+/* What root opens or makes is absolute, clean and one line. */
+START_TEST(no_other_path_gets_through)
+{
+	static const char *const bad[] = { "", "/", "srv", "/srv/", "/srv/..",
+	    "/srv//x", "/srv/./x", "/srv\n/x" };
+	char *path;
+	uint8_t buf[8192];
+	struct slice *s;
+	const char *why;
+	ssize_t n;
+	int fd, which;
+
+	which = _i % 3;
+	s = example();
+	path = strdup(bad[_i / 3]);
+	if (which == 0) {
+		free(s->profiles[0].trees.root);
+		s->profiles[0].trees.root = path;
+	} else if (which == 1) {
+		free(s->profiles[0].trees.mounts[1].path);
+		s->profiles[0].trees.mounts[1].path = path;
+	} else {
+		free(s->profiles[0].trees.mounts[1].at);
+		s->profiles[0].trees.mounts[1].at = path;
+	}
+	fd = slice_encode(s, ALL);
+	n = pread(fd, buf, sizeof(buf), 0);
+	ck_assert_int_gt(n, 0);
+	close(fd);
+	slice_free(s);
+	/* an overlay of no root is none either */
+	ck_assert_ptr_null(slice_decode(buf, (size_t)n, &why));
 }
 END_TEST
 
@@ -291,6 +377,8 @@ suite(void)
 	TCase *tc = tcase_create("slice");
 
 	tcase_add_test(tc, all_sections_come_back);
+	tcase_add_test(tc, what_is_built_from_comes_back);
+	tcase_add_loop_test(tc, no_other_path_gets_through, 0, 24);
 	tcase_add_test(tc, egress_comes_back);
 	tcase_add_test(tc, egress_is_bounded);
 	tcase_add_test(tc, a_section_not_asked_for_is_not_there);
