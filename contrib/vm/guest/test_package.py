@@ -4,11 +4,13 @@ The tests of class Package run in the order of their names and build on each
 other."""
 import glob
 import grp
+import json
 import os
 import pwd
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -70,6 +72,21 @@ def processes():
                 re.search(r"^Name:\t(.*)$", status, re.M).group(1),
                 int(re.search(r"^Uid:\t(\d+)", status, re.M).group(1)))
     return found
+
+
+def get(path):
+    """From the operator socket, as root."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect("/run/myelin/operator.sock")
+        s.sendall(("GET %s HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n" %
+                   path).encode())
+        data = b""
+        while True:
+            more = s.recv(65536)
+            if not more:
+                break
+            data += more
+    return json.loads(data.partition(b"\r\n\r\n")[2])
 
 
 def mounts():
@@ -330,23 +347,38 @@ class Package(unittest.TestCase):
             f.write("\n# a word of the operator\n")
         new = self.repack("9.1")
         before = show("MainPID")
-        p = subprocess.Popen(["runuser", "-u", "alice", "--", "myelinctl",
-                              "run", "--", "sh", "-c",
-                              "echo up; sleep 25; echo ended by itself"],
-                             stdin=subprocess.DEVNULL, cwd="/",
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p = subprocess.Popen(
+            ["runuser", "-u", "alice", "--", "myelinctl", "run", "-w",
+             "/home/alice/src", "--", "sh", "-c",
+             "echo up; until [ -e go ]; do sleep 0.2; done; echo by itself"],
+            stdin=subprocess.DEVNULL, cwd="/", stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
         self.assertEqual(p.stdout.readline(), b"up\n")
-        head = sh("myelinctl", "audit", "tail", "-n", "1").stdout
-        self.ok("dpkg", "-i", "--force-confold", new, timeout=300)
+        head = get("/v1/audit?limit=1")["head"]
+        with open("/run/dpkg.log", "w") as log:
+            dpkg = subprocess.Popen(
+                ["dpkg", "-i", "--force-confold", new], stdout=log, stderr=log,
+                stdin=subprocess.DEVNULL, cwd="/")
+
+        def draining():
+            return dpkg.poll() is not None or get("/v1/status")["draining"]
+        self.assertTrue(wait_for(draining, 240))
+        # it waits for the call, which goes on and ends as it would have
+        self.assertIsNone(dpkg.poll())
+        self.assertIsNone(p.poll())
+        with open("/home/alice/src/go", "w"):
+            pass
         out, err = p.communicate(timeout=60)
-        self.assertEqual((p.returncode, out), (0, b"ended by itself\n"), err)
+        self.assertEqual((p.returncode, out), (0, b"by itself\n"), err)
+        dpkg.wait(timeout=300)
+        with open("/run/dpkg.log") as log:
+            self.assertEqual(dpkg.returncode, 0, log.read())
         self.assertEqual(self.version(), "9.1 ii")
         self.active()
         self.assertNotEqual(show("MainPID"), before)
         self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
-        self.ok("myelinctl", "audit", "verify")
-        with open("/var/lib/myelin/policy/audit.jsonl", "rb") as f:
-            self.assertIn(head.strip(), f.read())
+        self.ok("myelinctl", "audit", "verify", "--anchor", "%d:%s" % (
+            head["sequence"], head["hash"]))
         with open("/etc/myelin/myelin.conf") as f:
             self.assertIn("a word of the operator", f.read())
 

@@ -6,8 +6,9 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_package import USERS, journal, sh, show, wait_for  # noqa: E402
-from test_readme import HOME, POWER, get  # noqa: E402
+from test_package import (USERS, get, journal, sh, show,  # noqa: E402
+                          wait_for)
+from test_readme import HOME, POWER  # noqa: E402
 
 
 class Power(unittest.TestCase):

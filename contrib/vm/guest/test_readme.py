@@ -7,13 +7,13 @@ import json
 import os
 import pwd
 import re
-import socket
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_package import PAYLOAD, journal, sh, show, wait_for  # noqa: E402
+from test_package import (PAYLOAD, get, journal, sh, show,  # noqa: E402
+                          wait_for)
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__)))))
@@ -49,21 +49,6 @@ def start(line, approval=None, cwd=HOME):
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "USER": "me", "HOME": HOME, "LC_ALL": "C.UTF-8",
             "DEBIAN_FRONTEND": "noninteractive"})
-
-
-def get(path):
-    """From the operator socket, as root."""
-    with socket.socket(socket.AF_UNIX) as s:
-        s.connect("/run/myelin/operator.sock")
-        s.sendall(("GET %s HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n" %
-                   path).encode())
-        data = b""
-        while True:
-            more = s.recv(65536)
-            if not more:
-                break
-            data += more
-    return json.loads(data.partition(b"\r\n\r\n")[2])
 
 
 class Newcomer(unittest.TestCase):
