@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from harness import CONFIG, Instance, wait_for
+from harness import CONFIG, Instance, Workspace, wait_for
 
 
 def order(text, *words):
@@ -62,7 +62,10 @@ class Explain(unittest.TestCase):
 
     def test_other_ends(self):
         i = self.i
-        r = i.bash("kill -9 $$")
+        # with a workspace it is made, and none that is ready
+        w = Workspace()
+        self.addCleanup(w.close)
+        r = i.bash("kill -9 $$", **w.fields())
         order(self.explain(r["call"]), "in neuron", "of its own", "neuron",
               "made in", "ended", "failed, signalled",
               "killed by signal KILL")
