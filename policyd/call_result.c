@@ -105,6 +105,10 @@ error_words(const struct call *c, const struct call_end *end,
 		    c->judged.next[0] != '\0' ? "; " : "", c->judged.next);
 	else if (end != NULL)
 		limit_words(c, end->cause, dst, size);
+	/* LAUNCH may cross the end of its neuron, and find none any more. */
+	if (*dst == '\0' && c->gone != 0 && strcmp(reason, "launch_failed") ==
+	    0)
+		strlcpy(dst, c->gone_why, size);
 	if (*dst == '\0' && end != NULL)
 		strlcpy(dst, end->detail, size);
 	if (*dst == '\0' && c->gone != 0)
