@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from harness import CTL, TOP, Instance
+from harness import CTL, TOP, Instance, wait_for
 
 FILE = os.path.join(TOP, "contrib", "completions", "myelinctl")
 ASK = r"""
@@ -113,7 +113,9 @@ class Ids(unittest.TestCase):
             self.assertEqual(ask("call", "bas"), ["bash"])
             i.request("POST", "/v1/calls", {
                 "tool": "bash", "args": {"command": "rm -rf .git"}})
-            found = i.get("/v1/approvals", operator=True)[1]["approvals"]
+            # the answer does not wait for the verdict
+            found = wait_for(lambda: i.get("/v1/approvals", operator=True)[1][
+                "approvals"], 10)
             self.assertEqual(ask("approve", ""), [found[0]["approval"]])
             self.assertEqual(ask("approve", "x"), [])
             i.ctl("secrets", "add", "pass-1", input=b"long enough a value")
