@@ -514,8 +514,10 @@ neuron_take(struct neuron *n, const struct neuron_request *req,
 	struct pollfd pfd = { .fd = n->pidfd, .events = POLLIN };
 	const char *failed;
 
-	/* It may have died, and SIGCHLD be on its way. */
+	/* It may have died, and SIGCHLD be on its way; or it was built before
+	 * a reload asked for more layers. */
 	if (n->state != NEURON_UP_ || poll(&pfd, 1, 0) != 0 ||
+	    neuron_init_missing(n) != 0 ||
 	    fit_cgroups(n->slot, limits, &failed) == -1)
 		return (-1);
 	memcpy(n->id, req->id, sizeof(n->id));

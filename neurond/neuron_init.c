@@ -38,18 +38,18 @@ outer_layers(const struct neuron *n)
 	    (n->workspace[0] != '\0' ? LAYER_BIT(WALK) : 0));
 }
 
-static uint64_t
-needed(const struct neuron *n)
+uint64_t
+neuron_init_missing(const struct neuron *n)
 {
 	unsigned kind = (n->workspace[0] != '\0' ? LAYERS_OF_WORKSPACE : 0) |
 	    (n->strict ? LAYERS_OF_STRICT : 0) |
 	    (n->persistent != HOME_NONE ? LAYERS_OF_HOME : 0) |
 	    (n->shown.root ? LAYERS_OF_IMAGE : 0);
 
-	return (layers_needed(kind) |
+	return ((layers_needed(kind) |
 	    (settings()->limits.v[LIMIT_APPARMOR] != 0 &&
 	    !WITHOUT(apparmor_required) ?
-	    LAYER_BIT(APPARMOR) : 0));
+	    LAYER_BIT(APPARMOR) : 0)) & ~n->layers);
 }
 
 void
@@ -91,7 +91,7 @@ neuron_init_check(struct neuron *n)
 	if (n->state != NEURON_BUILDING || !n->built || !n->ready)
 		return;
 	n->layers |= outer_layers(n);
-	missing = needed(n) & ~n->layers;
+	missing = neuron_init_missing(n);
 	if (missing == 0) {
 		up(n);
 		return;

@@ -24,9 +24,9 @@ MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 ELSEWHERE = {
     "# head -c 32 /dev/urandom | systemd-creds encrypt "
     "--name=myelin-seal - /etc/myelin/seal.cred":
-        "contrib/vm/guest: the host's own credential store",
-    "# systemctl edit myelin": "an editor; contrib/vm/guest writes the file",
-    "# systemctl stop myelin": "contrib/vm/guest: the service",
+        "contrib/vm/guest/test_package",
+    "# systemctl edit myelin": "contrib/vm/guest/test_package",
+    "# systemctl stop myelin": "contrib/vm/guest/test_package",
     "# scp myelin.tar other: && scp -r /etc/myelin other:/etc/":
         "test_backup: without a second host",
     "# e2fsck -f -p /var/lib/myelin/neurons/ID/home.img":
@@ -34,13 +34,13 @@ ELSEWHERE = {
     "# journalctl MYELIN_CALL=c-7k2mh3v9rq4xw8zt5bnd":
         "test_log: the field; journalctl needs a journal",
     "# journalctl -f MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a":
-        "test_journal: the field; journalctl needs a journal",
+        "contrib/vm/guest/test_package",
     "# kill -HUP $(pidof myelind); sleep 1; myelinctl status":
-        "test_reload: of a process that is known by its pid",
+        "contrib/vm/guest/test_package",
     "$ claude mcp add myelin -- myelinctl mcp -w ~/src/project":
         "test_mcp_calls: what the client would start",
     "# myelinctl drain && systemctl stop myelin":
-        "test_drain; contrib/vm/guest: the service",
+        "contrib/vm/guest/test_package",
 }
 
 

@@ -17,6 +17,8 @@ import time
 import unittest
 
 PAYLOAD = "/srv/payload"
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__)))))
 USERS = {"apid": "_myelin-api", "apid-operator": "_myelin-op",
          "judged": "_myelin-judge", "policyd": "_myelin-policy",
          "egressd": "_myelin-egress"}
@@ -270,6 +272,61 @@ class Package(unittest.TestCase):
         os.unlink("/etc/myelin/conf.d/bad.conf")
         self.assertNotEqual(r.returncode, 0)
         self.assertIn(b"/etc/myelin/conf.d/bad.conf:2", r.stderr)
+
+    def shown(self, page, text):
+        """What a page of the manual shows, as it stands there."""
+        with open(os.path.join(TOP, "man", page)) as f:
+            plain = f.read().replace("\\e\n    ", "").replace("\\-", "-")
+        self.assertIn(text, plain)
+        return text
+
+    def test_14b_the_manuals_commands(self):
+        """Those that need a service of systemd's."""
+        self.ok("sh", "-c", self.shown(
+            "myelind.8", "head -c 32 /dev/urandom | systemd-creds encrypt "
+            "--name=myelin-seal - /etc/myelin/seal.cred"))
+        lines = self.shown("myelind.8", "[Service]\nLoadCredentialEncrypted="
+                           "myelin-seal:/etc/myelin/seal.cred\n")
+        with open("/root/editor", "w") as f:
+            f.write("#!/bin/sh\nprintf '%s' '" + lines + "' >\"$1\"\n")
+        os.chmod("/root/editor", 0o755)
+        # it wants a terminal
+        self.ok("script", "-qec", self.shown("myelind.8",
+                                             "systemctl edit myelin"),
+                "/dev/null", env=dict(os.environ,
+                                      SYSTEMD_EDITOR="/root/editor"))
+        self.ok("systemctl", "restart", "myelin", timeout=120)
+        self.assertNotIn("no credential store here",
+                         self.ok("myelinctl", "status"))
+        self.ok("sh", "-c", self.shown(
+            "myelind.8", "kill -HUP $(pidof myelind); sleep 1; myelinctl "
+            "status"))
+        # something asks
+        sh("timeout", "15", "myelinctl", "run", "--", "sh", "-c",
+           "rm -rf .git; echo ran", user="alice")
+        r = sh("timeout", "15", "sh", "-c", self.shown(
+            "myelind.8", "journalctl -f "
+            "MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a"))
+        self.assertIn(b"a-", r.stdout, r.stderr)
+
+    def test_14c_moved_to_another_host(self):
+        self.ok("sh", "-c", self.shown(
+            "myelinctl.1", "myelinctl drain && systemctl stop myelin"),
+            timeout=120)
+        self.ok("myelinctl", "audit", "verify", "/var/lib/myelin")
+        for command in ("myelinctl backup myelin.tar",
+                        "myelinctl restore myelin.tar",
+                        "systemctl start myelin && myelinctl secrets"):
+            self.ok("sh", "-c", self.shown("myelinctl.1", command),
+                    timeout=120)
+        self.assertTrue(answers(), journal("-n", "40"))
+        self.ok("myelinctl", "audit", "verify", user="olga")
+        for path in glob.glob("/var/lib/myelin.before-*"):
+            shutil.rmtree(path)
+        os.unlink("/myelin.tar")
+        shutil.rmtree("/etc/systemd/system/myelin.service.d")
+        os.unlink("/etc/myelin/seal.cred")
+        self.ok("systemctl", "daemon-reload")
 
     def test_15_the_watchdog(self):
         main = int(show("MainPID"))
