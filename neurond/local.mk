@@ -17,7 +17,7 @@ neurond_libneurond_a_SOURCES = \
 	neurond/launch.c neurond/launch.h \
 	neurond/listeners.c neurond/listeners.h \
 	neurond/neuron.c neurond/neuron.h \
-	neurond/neuron_init.c neurond/neuron_init.h \
+	neurond/neuron_init.c neurond/neuron_init.h neurond/neuron_walk.c \
 	neurond/place.c neurond/place.h \
 	neurond/pool.c neurond/pool.h \
 	neurond/pool_list.c neurond/pool_list.h \

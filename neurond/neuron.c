@@ -1,7 +1,6 @@
 /*
  * Making neurons and taking them away.
  */
-#include <sys/stat.h>
 #include <event2/event.h>
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +18,6 @@
 #include "imsg.h"
 #include "launch.h"
 #include "log.h"
-#include "maker.h"
 #include "neuron.h"
 #include "neuron_init.h"
 #include "place.h"
@@ -59,6 +57,12 @@ neuron_find(const char *id)
 		if (strcmp(n->id, id) == 0 && id[0] != '\0')
 			return (n);
 	return (NULL);
+}
+
+struct neuron *
+neurons_next(struct neuron *n)
+{
+	return (n == NULL ? TAILQ_FIRST(&neurons) : TAILQ_NEXT(n, entry));
 }
 
 struct call *
@@ -389,29 +393,6 @@ neuron_make(const struct neuron_request *req)
 	}
 }
 
-static int
-send_walk(struct neuron *n)
-{
-	struct imsg *m = imsg_new(MSG_WALK);
-	uint8_t groups[GROUPS_MAX * 4];
-	size_t i;
-
-	for (i = 0; i < n->owner.ngroups; i++) {
-		groups[4 * i] = (uint8_t)n->owner.groups[i];
-		groups[4 * i + 1] = (uint8_t)(n->owner.groups[i] >> 8);
-		groups[4 * i + 2] = (uint8_t)(n->owner.groups[i] >> 16);
-		groups[4 * i + 3] = (uint8_t)(n->owner.groups[i] >> 24);
-	}
-	imsg_put_u32(m, n->slot->n);
-	imsg_put_u32(m, n->slot->generation);
-	imsg_put_u32(m, n->slot->kuid);
-	imsg_put_u32(m, n->owner.uid);
-	imsg_put_u32(m, n->owner.gid);
-	imsg_put_bytes(m, groups, 4 * n->owner.ngroups);
-	imsg_put_str(m, n->workspace);
-	return (helper_send(HELPER_MAKER, m));
-}
-
 /* The stock was made for the default profile, the pool for any. */
 static int
 fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
@@ -554,7 +535,7 @@ try_build(struct neuron *n)
 	set_state(n, NEURON_WALKING);
 	if (!placed && n->place != NULL)
 		place_ask(n);
-	else if ((!placed ? send_walk(n) : !homed ? home_ask(n) :
+	else if ((!placed ? neuron_walk(n) : !homed ? home_ask(n) :
 	    !shown ? shown_ask(n) :
 	    listeners_ask(n->slot, n->listeners.which)) == -1)
 		neuron_end(n, GONE_FAILED, "the maker is gone");
@@ -592,137 +573,6 @@ neuron_walked_on(struct neuron *n)
 {
 	set_state(n, NEURON_WAITING);
 	try_build(n);
-}
-
-/* The directory that the owner could reach: whose is it, and its mount. */
-static void
-walked(struct neuron *n, int dir, int user_ns)
-{
-	const char *why = NULL;
-	struct stat st;
-
-	if (fstat(dir, &st) == -1)
-		why = "can't be examined";
-	else if (!S_ISDIR(st.st_mode))
-		why = "is not a directory";
-	else if (st.st_uid != n->owner.uid)
-		why = "does not belong to its owner";
-	else
-		n->tree = workspace_clone(dir, user_ns, n->read_only, &why);
-	close(user_ns);
-	if (n->tree == -1) {
-		close(dir);
-		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
-		    why);
-		return;
-	}
-	FAULT("neuron.walked");
-	n->device = st.st_dev;
-	n->inode = st.st_ino;
-	if (n->read_only) {
-		/* Nothing in it can be changed: nothing needs a placeholder. */
-		close(dir);
-		n->placed = 1;
-		set_state(n, NEURON_WAITING);
-		try_build(n);
-	} else if (place_hold(n, dir) == -1)
-		neuron_end(n, GONE_FAILED, "a record of placeholders: %s",
-		    strerrordesc_np(errno));
-	else
-		place_ask(n);
-}
-
-void
-neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
-    const char *why)
-{
-	struct neuron *n;
-
-	TAILQ_FOREACH(n, &neurons, entry)
-		if (n->place == p && n->ticket == ticket)
-			break;
-	if (n == NULL || n->state != NEURON_WALKING)
-		return;		/* dropped meanwhile */
-	if (error == WALK_REFUSED)
-		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
-		    why);
-	else if (error != 0)
-		neuron_end(n, GONE_FAILED, "workspace: %s: %s", why,
-		    strerrordesc_np((int)error));
-	if (error != 0)
-		return;
-	FAULT("neuron.placed");
-	n->placed = 1;
-	neuron_walked_on(n);
-}
-
-void
-neurons_place(const struct place *p)
-{
-	struct neuron *n, *next;
-
-	for (n = TAILQ_FIRST(&neurons); n != NULL; n = next) {
-		next = TAILQ_NEXT(n, entry);
-		if (n->place == p && n->state == NEURON_WALKING && !n->placed)
-			place_ask(n);
-	}
-}
-
-int
-neuron_on_walked(void *arg, struct imsg *m)
-{
-	uint32_t slot, generation, error;
-	char why[256];
-	struct neuron *n;
-
-	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
-		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error == WALK_REFUSED)
-		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
-		    why);
-	else if (error != 0)
-		neuron_end(n, GONE_FAILED, "workspace: %s: %s", why,
-		    strerrordesc_np((int)error));
-	else
-		walked(n, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
-	return (0);
-}
-
-int
-neuron_on_listening(void *arg, struct imsg *m)
-{
-	uint32_t slot, generation, error;
-	char step[128];
-	struct neuron *n;
-
-	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, step, sizeof(step));
-	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
-		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error != 0) {
-		neuron_end(n, GONE_FAILED, "egress: %s: %s", step,
-		    strerrordesc_np((int)error));
-		return (0);
-	}
-	if (n->listeners.n > 0 || listeners_take(&n->listeners, m) == -1)
-		return (-1);
-	FAULT("neuron.listening");
-	neuron_walked_on(n);
-	return (0);
 }
 
 int

@@ -121,8 +121,12 @@ int	neuron_reaped(pid_t);
 /* policyd is gone: nothing may run without it. */
 void	neurons_end_all(const char *why);
 
+/* The one behind that, or the first for NULL; NULL behind the last. */
+struct neuron *neurons_next(struct neuron *);
 /* The one in a slot of that generation, or NULL. */
 struct neuron *neuron_of_slot(uint32_t slot, uint32_t generation);
+/* Asks the maker for its workspace: 0, or -1 if there is no maker. */
+int	neuron_walk(struct neuron *);
 /* The maker made what it was asked for: the next step. */
 void	neuron_walked_on(struct neuron *);
 /* The maker's answer for who asked it with that ticket: errno or
