@@ -580,7 +580,8 @@ apparmor(void)
 	errno = EOPNOTSUPP;
 	if (!apparmor_on())
 		return ("this kernel's AppArmor");
-	return (apparmor_test(APPARMOR_PROFILE) == -1 ? "the profile " APPARMOR_PROFILE :
+	return (apparmor_test(APPARMOR_PROFILE) == -1 ?
+	    "the profile " APPARMOR_PROFILE :
 	    NULL);
 }
 

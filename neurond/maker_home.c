@@ -147,8 +147,8 @@ maker_home(struct home *h, int homes)
 
 	if (WITHOUT(home_name))
 		memset(h->neuron + 2, '0', sizeof(h->neuron) - 3);
-	if ((!h->kept || WITHOUT(home_kept)) && mkdirat(homes, h->neuron, 0700) == -1 &&
-	    errno != EEXIST)
+	if ((!h->kept || WITHOUT(home_kept)) &&
+	    mkdirat(homes, h->neuron, 0700) == -1 && errno != EEXIST)
 		fail(h, "a directory");
 	if ((dir = lock_home(homes, h->neuron, RELEASE_TIME)) == -1) {
 		if (errno == EBUSY)

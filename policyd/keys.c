@@ -283,7 +283,8 @@ static void
 let_go(struct key *key, int end_all)
 {
 	auth_key_gone(key->row.id);
-	if (!end_all || WITHOUT(key_sessions) || find_usable(key->row.name, key) != NULL)
+	if (!end_all || WITHOUT(key_sessions) ||
+	    find_usable(key->row.name, key) != NULL)
 		return;
 	session_end_of(key->number, "key_revoked");
 	call_end_of(key->number);

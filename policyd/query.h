@@ -32,7 +32,8 @@ struct query {
 /* Both planes' handler (arg is the struct api). */
 int	query_on_query(void *, struct imsg *);
 
-/* Each makes its JSON, or NULL and a refusal (query_list.c, home_list.c, _status.c). */
+/* Each makes its JSON, or NULL and a refusal (query_list.c, home_list.c,
+ * query_status.c). */
 json_t	*query_neurons(const struct query *, struct refusal *);
 json_t	*query_neuron(const struct query *, struct refusal *);
 json_t	*query_sessions(const struct query *, struct refusal *);

@@ -266,7 +266,8 @@ want(unsigned type, struct got *g)
 	do
 		ck_assert_msg(rig_recv(t.launch, RIG_WAIT_MS, g) == 1,
 		    "no %s", msg_name(type));
-	while (g->type == MSG_HELPER || g->type == MSG_POOL || g->type == MSG_STARTED ||
+	while (g->type == MSG_HELPER || g->type == MSG_POOL ||
+	    g->type == MSG_STARTED ||
 	    (g->type == MSG_NEURON_GONE && type != MSG_NEURON_GONE));
 	ck_assert_msg(g->type == type, "%s instead of %s", msg_name(g->type),
 	    msg_name(type));
