@@ -172,28 +172,23 @@ home_close(struct neuron *n)
 int
 home_on_opened(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, error;
-	char why[256];
+	struct maker_says a;
 	struct neuron *n;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
+	if (neuron_answer(m, 2, &a) == -1)
 		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING || n->home_lock != -1)
-		return (0);	/* dropped meanwhile */
-	if (error == WALK_REFUSED) {
+	n = a.neuron;
+	if (n == NULL || n->home_lock != -1)
+		return (0);
+	if (a.error == WALK_REFUSED) {
 		neuron_end(n, GONE_REFUSED, "its home, neurons/%s/" IMAGE_NAME
-		    ", %s", n->id, why);
+		    ", %s", n->id, a.why);
 		return (0);
 	}
-	if (error != 0) {
-		neuron_end(n, GONE_FAILED, "its home: %s: %s", why,
-		    strerrordesc_np((int)error));
+	if (a.error != 0) {
+		neuron_end(n, GONE_FAILED, "its home: %s: %s", a.why,
+		    strerrordesc_np((int)a.error));
 		return (0);
 	}
 	n->home = imsg_claim_fd(m, 0);

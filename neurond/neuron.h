@@ -127,6 +127,20 @@ struct neuron *neurons_next(struct neuron *);
 struct neuron *neuron_of_slot(uint32_t slot, uint32_t generation);
 /* Asks the maker for its workspace: 0, or -1 if there is no maker. */
 int	neuron_walk(struct neuron *);
+
+/*
+ * What the maker says of what a neuron asked it for.  nfds come with a result,
+ * and none with an error (errno or WALK_REFUSED).  -1 if that can't be right;
+ * the neuron is NULL if it was dropped meanwhile.
+ */
+#define ANY_FDS	(~0U)	/* who takes them counts */
+struct maker_says {
+	struct neuron	*neuron;
+	uint32_t	 error;
+	char		 why[TREE_PATH_MAX];
+};
+int	neuron_answer(struct imsg *, unsigned nfds, struct maker_says *);
+
 /* The maker made what it was asked for: the next step. */
 void	neuron_walked_on(struct neuron *);
 /* The maker's answer for who asked it with that ticket: errno or

@@ -110,58 +110,63 @@ neurons_place(const struct place *p)
 }
 
 int
-neuron_on_walked(void *arg, struct imsg *m)
+neuron_answer(struct imsg *m, unsigned nfds, struct maker_says *a)
 {
-	uint32_t slot, generation, error;
-	char why[256];
-	struct neuron *n;
+	uint32_t slot, generation;
 
-	(void)arg;
 	slot = imsg_get_u32(m);
 	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
+	a->error = imsg_get_u32(m);
+	imsg_get_str(m, a->why, sizeof(a->why));
+	if (imsg_end(m) == -1 || (a->error != 0 ? imsg_fds(m) != 0 :
+	    nfds != ANY_FDS && imsg_fds(m) != nfds))
 		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error == WALK_REFUSED)
-		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
-		    why);
-	else if (error != 0)
-		neuron_end(n, GONE_FAILED, "workspace: %s: %s", why,
-		    strerrordesc_np((int)error));
+	a->neuron = neuron_of_slot(slot, generation);
+	if (a->neuron != NULL && a->neuron->state != NEURON_WALKING)
+		a->neuron = NULL;
+	return (0);
+}
+
+int
+neuron_on_walked(void *arg, struct imsg *m)
+{
+	struct maker_says a;
+
+	(void)arg;
+	if (neuron_answer(m, 2, &a) == -1)
+		return (-1);
+	if (a.neuron == NULL)
+		return (0);
+	if (a.error == WALK_REFUSED)
+		neuron_end(a.neuron, GONE_REFUSED, "workspace %s %s",
+		    a.neuron->workspace, a.why);
+	else if (a.error != 0)
+		neuron_end(a.neuron, GONE_FAILED, "workspace: %s: %s", a.why,
+		    strerrordesc_np((int)a.error));
 	else
-		walked(n, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
+		walked(a.neuron, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
 	return (0);
 }
 
 int
 neuron_on_listening(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, error;
-	char step[128];
-	struct neuron *n;
+	struct maker_says a;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, step, sizeof(step));
-	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
+	if (neuron_answer(m, ANY_FDS, &a) == -1)
 		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error != 0) {
-		neuron_end(n, GONE_FAILED, "egress: %s: %s", step,
-		    strerrordesc_np((int)error));
+	if (a.neuron == NULL)
+		return (0);
+	if (a.error != 0) {
+		neuron_end(a.neuron, GONE_FAILED, "egress: %s: %s", a.why,
+		    strerrordesc_np((int)a.error));
 		return (0);
 	}
-	if (n->listeners.n > 0 || listeners_take(&n->listeners, m) == -1)
+	if (a.neuron->listeners.n > 0 ||
+	    listeners_take(&a.neuron->listeners, m) == -1)
 		return (-1);
 	FAULT("neuron.listening");
-	neuron_walked_on(n);
+	neuron_walked_on(a.neuron);
 	return (0);
 }

@@ -101,28 +101,21 @@ shown_give(struct shown *s, struct imsg *m)
 int
 shown_on_trees(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, error;
-	char why[TREE_PATH_MAX];
-	struct neuron *n;
+	struct maker_says a;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	error = imsg_get_u32(m);
-	imsg_get_str(m, why, sizeof(why));
-	if (imsg_end(m) == -1 || (error != 0 && imsg_fds(m) != 0))
+	if (neuron_answer(m, ANY_FDS, &a) == -1)
 		return (-1);
-	n = neuron_of_slot(slot, generation);
-	if (n == NULL || n->state != NEURON_WALKING)
-		return (0);	/* dropped meanwhile */
-	if (error != 0) {
-		neuron_end(n, GONE_FAILED, "%s: %s", why,
-		    strerrordesc_np((int)error));
+	if (a.neuron == NULL)
+		return (0);
+	if (a.error != 0) {
+		neuron_end(a.neuron, GONE_FAILED, "%s: %s", a.why,
+		    strerrordesc_np((int)a.error));
 		return (0);
 	}
-	if (take(&n->shown, m) == -1)
+	if (take(&a.neuron->shown, m) == -1)
 		return (-1);
 	FAULT("neuron.shown");
-	neuron_walked_on(n);
+	neuron_walked_on(a.neuron);
 	return (0);
 }

@@ -362,18 +362,6 @@ store_run(sqlite3_stmt *stmt)
 	return (r == SQLITE_DONE ? 0 : -1);
 }
 
-static void
-put_text(sqlite3_stmt *stmt, int i, const char *text)
-{
-	sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
-}
-
-static void
-put_u64(sqlite3_stmt *stmt, int i, uint64_t n)
-{
-	sqlite3_bind_int64(stmt, i, (sqlite3_int64)n);
-}
-
 int
 store_call_add(const struct call_row *row)
 {

@@ -6,7 +6,7 @@
 #include "store_stmt.h"
 
 static void
-put_text(sqlite3_stmt *stmt, int *i, const char *text)
+next_text(sqlite3_stmt *stmt, int *i, const char *text)
 {
 	sqlite3_bind_text(stmt, (*i)++, text, -1, SQLITE_STATIC);
 }
@@ -39,29 +39,29 @@ store_approval_add(const struct approval_row *row)
 	int i = 1;
 
 	put_number(stmt, &i, row->serial);
-	put_text(stmt, &i, row->id);
-	put_text(stmt, &i, row->call);
-	put_text(stmt, &i, row->session);
-	put_text(stmt, &i, row->neuron);
-	put_text(stmt, &i, row->principal);
-	put_text(stmt, &i, row->tool);
-	put_text(stmt, &i, row->workspace);
-	put_text(stmt, &i, row->class);
+	next_text(stmt, &i, row->id);
+	next_text(stmt, &i, row->call);
+	next_text(stmt, &i, row->session);
+	next_text(stmt, &i, row->neuron);
+	next_text(stmt, &i, row->principal);
+	next_text(stmt, &i, row->tool);
+	next_text(stmt, &i, row->workspace);
+	next_text(stmt, &i, row->class);
 	put_number(stmt, &i, row->effect);
 	put_number(stmt, &i, row->marks);
-	put_text(stmt, &i, row->rule);
-	put_text(stmt, &i, row->where);
-	put_text(stmt, &i, row->reason);
-	put_text(stmt, &i, row->command);
+	next_text(stmt, &i, row->rule);
+	next_text(stmt, &i, row->where);
+	next_text(stmt, &i, row->reason);
+	next_text(stmt, &i, row->command);
 	put_number(stmt, &i, row->from);
 	put_number(stmt, &i, row->to);
 	put_number(stmt, &i, row->state);
 	put_number(stmt, &i, row->scope);
-	put_text(stmt, &i, row->decided_by);
-	put_text(stmt, &i, row->decision_reason);
+	next_text(stmt, &i, row->decided_by);
+	next_text(stmt, &i, row->decision_reason);
 	put_number(stmt, &i, row->created);
 	put_number(stmt, &i, row->decided);
-	put_text(stmt, &i, row->digest);
+	next_text(stmt, &i, row->digest);
 	put_number(stmt, &i, row->bytes);
 	put_number(stmt, &i, row->rememberable);
 	put_number(stmt, &i, row->remembered);
@@ -78,8 +78,8 @@ store_approval_set(const struct approval_row *row)
 	put_number(stmt, &i, row->serial);
 	put_number(stmt, &i, row->state);
 	put_number(stmt, &i, row->scope);
-	put_text(stmt, &i, row->decided_by);
-	put_text(stmt, &i, row->decision_reason);
+	next_text(stmt, &i, row->decided_by);
+	next_text(stmt, &i, row->decision_reason);
 	put_number(stmt, &i, row->decided);
 	put_number(stmt, &i, row->remembered);
 	put_number(stmt, &i, row->revoked);
@@ -146,7 +146,7 @@ store_approval(const char *id, store_approval_fn *fn, void *arg)
 	sqlite3_stmt *stmt = store_use(STMT_APPROVAL);
 	int i = 1;
 
-	put_text(stmt, &i, id);
+	next_text(stmt, &i, id);
 	return (each(stmt, fn, arg));
 }
 
@@ -169,6 +169,6 @@ store_approvals_forget(const char *session)
 	sqlite3_stmt *stmt = store_use(STMT_APPROVALS_FORGET);
 	int i = 1;
 
-	put_text(stmt, &i, session);
+	next_text(stmt, &i, session);
 	return (store_run(stmt));
 }

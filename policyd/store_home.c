@@ -5,18 +5,6 @@
 #include "store.h"
 #include "store_stmt.h"
 
-static void
-put_text(sqlite3_stmt *stmt, int i, const char *text)
-{
-	sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
-}
-
-static void
-put_u64(sqlite3_stmt *stmt, int i, uint64_t n)
-{
-	sqlite3_bind_int64(stmt, i, (sqlite3_int64)n);
-}
-
 int
 store_home_set(const struct home_row *row)
 {
@@ -46,20 +34,6 @@ store_home_delete(const char *id)
 
 	put_text(stmt, 1, id);
 	return (store_run(stmt));
-}
-
-static void
-get_text_column(sqlite3_stmt *stmt, int i, char *dst, size_t size)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, i);
-
-	strlcpy(dst, text != NULL ? text : "", size);
-}
-
-static uint64_t
-get_u64_column(sqlite3_stmt *stmt, int i)
-{
-	return ((uint64_t)sqlite3_column_int64(stmt, i));
 }
 
 int

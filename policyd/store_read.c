@@ -26,20 +26,6 @@ call_state_name(enum call_state state)
 	return (names[state]);
 }
 
-static void
-get_text_column(sqlite3_stmt *stmt, int i, char *dst, size_t size)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, i);
-
-	strlcpy(dst, text != NULL ? text : "", size);
-}
-
-static uint64_t
-get_u64_column(sqlite3_stmt *stmt, int i)
-{
-	return ((uint64_t)sqlite3_column_int64(stmt, i));
-}
-
 void
 store_call_columns(sqlite3_stmt *stmt, struct call_row *row)
 {

@@ -5,6 +5,7 @@
 #define MYELIN_POLICYD_STORE_STMT_H
 
 #include <sqlite3.h>
+#include <string.h>
 
 #include "store.h"
 
@@ -35,6 +36,33 @@ int	store_run(sqlite3_stmt *);
 void	store_call_columns(sqlite3_stmt *, struct call_row *);
 /* Several writes as one: "BEGIN", "COMMIT", "ROLLBACK". */
 int	store_exec(const char *text);
+
+/* Numbered from 1 for what is bound, from 0 for what is read, as SQLite does. */
+static inline void
+put_text(sqlite3_stmt *stmt, int i, const char *text)
+{
+	sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+}
+
+static inline void
+put_u64(sqlite3_stmt *stmt, int i, uint64_t n)
+{
+	sqlite3_bind_int64(stmt, i, (sqlite3_int64)n);
+}
+
+static inline void
+get_text_column(sqlite3_stmt *stmt, int i, char *dst, size_t size)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, i);
+
+	strlcpy(dst, text != NULL ? text : "", size);
+}
+
+static inline uint64_t
+get_u64_column(sqlite3_stmt *stmt, int i)
+{
+	return ((uint64_t)sqlite3_column_int64(stmt, i));
+}
 
 /* The database itself, for store_copy.c. */
 sqlite3	*store_db(void);
