@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,8 @@ now(void)
 	return ((double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6);
 }
 
+static char ends[16384];	/* what is known of ends, not shown yet */
+
 /* ---- what neurond says ---- */
 
 static int
@@ -180,6 +183,27 @@ on_started(void *arg, struct imsg *m)
 	return (imsg_end(m));
 }
 
+static void	said(const char *, ...)
+    __attribute__((__format__(__printf__, 1, 2)));
+
+static void
+said(const char *fmt, ...)
+{
+	size_t have = strlen(ends);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(ends + have, sizeof(ends) - have, fmt, ap);
+	va_end(ap);
+}
+
+static void
+show_ends(void)
+{
+	fputs(ends, stdout);
+	ends[0] = '\0';
+}
+
 static int
 on_ended(void *arg, struct imsg *m)
 {
@@ -210,8 +234,9 @@ on_ended(void *arg, struct imsg *m)
 		st.step[3][st.steps] = e;
 		st.step[4][st.steps++] = st.up_us;
 	}
+	/* Behind what its program wrote, which may not have been read yet. */
 	if (!opt.quiet)
-		printf("ENDED %s code %d sig %d cpu %llu us peak %llu kB "
+		said("ENDED %s code %d sig %d cpu %llu us peak %llu kB "
 		    "leftovers %u flags %u queue %u start %u run %u end %u us "
 		    "\"%s\"\n", causes[st.last_cause], st.last_code,
 		    st.last_sig, (unsigned long long)cpu,
@@ -607,23 +632,31 @@ do_kill(const char *call)
 		kill(st.helper[strcmp(opt.kill, "spawner") == 0], SIGKILL);
 }
 
+static void
+show_output(struct output *out)
+{
+	static char buf[OUTPUT_SHOWN];
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		(void)fcntl(out->fd[i], F_SETFL, O_NONBLOCK);
+		while ((n = read(out->fd[i], buf, sizeof(buf))) > 0)
+			if (!opt.quiet)
+				fwrite(buf, 1, (size_t)n, stdout);
+	}
+}
+
 /* Shows output until both ends are closed or the call ended. */
 static void
 follow(struct output *out, unsigned ended, const char *call)
 {
-	static char buf[OUTPUT_SHOWN];
 	unsigned started = st.started;
 	double end = now() + opt.timeout + 5000;
-	int i, killed = 0;
-	ssize_t n;
+	int killed = 0;
 
 	while (!st.dead && now() < end) {
-		for (i = 0; i < 2; i++) {
-			(void)fcntl(out->fd[i], F_SETFL, O_NONBLOCK);
-			while ((n = read(out->fd[i], buf, sizeof(buf))) > 0)
-				if (!opt.quiet)
-					fwrite(buf, 1, (size_t)n, stdout);
-		}
+		show_output(out);
 		if (st.ended > ended)
 			break;
 		pump(1);
@@ -633,6 +666,8 @@ follow(struct output *out, unsigned ended, const char *call)
 			do_kill(call);
 		}
 	}
+	show_output(out);
+	show_ends();
 	close(out->fd[0]);
 	close(out->fd[1]);
 }
