@@ -290,6 +290,7 @@ START_TEST(one_session_at_a_time)
 	char id[ID_SIZE], session[ID_SIZE];
 	uint64_t handle = user();
 	uint32_t request;
+	json_t *json;
 
 	make_plain(handle, id);
 	/* while it is made, while it lives, while it goes */
@@ -298,8 +299,9 @@ START_TEST(one_session_at_a_time)
 	rig_neuron_up(&rig, session);
 	want_status(RIG_AGENT, request, 201);
 	want_refusal(send_open(handle, id, ""), 409, "neuron_busy", "s-");
-	snprintf(session, sizeof(session), "%s", rig_text(look(handle, id,
-	    "live"), "session"));
+	json = look(handle, id, "live");
+	snprintf(session, sizeof(session), "%s", rig_text(json, "session"));
+	json_decref(json);
 	request = send_end(RIG_AGENT, handle, session);
 	want_drop(id);
 	want_refusal(send_open(handle, id, ""), 409, "neuron_busy", "left");
