@@ -90,16 +90,18 @@ def lint(package, _cache, _work, _log):
 
 
 def bare(cache, log):
-    """A Debian with what is essential and apt, as an archive."""
+    """A Debian with what is essential, apt, and systemd, which the package
+    would bring and which leaves directories of its own; as an archive."""
     lines = image.sources(SUITE)
+    include = "--include=systemd"
     path = os.path.join(cache, "bare-%s.tar.gz" % hashlib.sha256(
-        "\n".join(lines).encode()).hexdigest()[:16])
+        "\n".join(lines + [include]).encode()).hexdigest()[:16])
     if os.path.exists(path) and \
             time.time() - os.stat(path).st_mtime < image.DAYS * 86400:
         return path
     part = os.path.join(cache, "bare-part-%d.tar.gz" % os.getpid())
     try:
-        run(["mmdebstrap", "--mode=root", "--variant=minbase"] +
+        run(["mmdebstrap", "--mode=root", "--variant=minbase", include] +
             image.proxy() + [SUITE, part, "-"], 900, log,
             input="\n".join(lines).encode() + b"\n")
         os.rename(part, path)

@@ -2,6 +2,7 @@
 
 The tests of class Package run in the order of their names and build on each
 other."""
+import contextlib
 import glob
 import grp
 import json
@@ -122,7 +123,12 @@ class Package(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        """A purge leaves the users; the suite wants a host without them."""
+        """A purge leaves the users, and the kernel its profiles; the suite
+        wants a host without them."""
+        for name in ("myelin-neuron", "myelin-neuron-overlay"):
+            with contextlib.suppress(OSError):
+                with open("/sys/kernel/security/apparmor/.remove", "w") as f:
+                    f.write(name)
         for name in list(USERS.values()) + ["_myelin-neuron"]:
             sh("userdel", name)
         for name in ("myelin", "myelin-operator"):
