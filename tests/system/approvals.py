@@ -3,7 +3,7 @@ those who decide, each a user of their own."""
 import json
 import os
 
-from harness import Instance, wait_for
+from harness import IDS, Instance, wait_for
 
 AGENT = 12345       # asks
 OTHER = 12350       # asks, too
@@ -36,12 +36,14 @@ class As:
         self.uid = uid
 
     def __enter__(self):
+        IDS.acquire()
         os.setegid(self.uid)
         os.seteuid(self.uid)
 
     def __exit__(self, *_):
         os.seteuid(0)
         os.setegid(0)
+        IDS.release()
 
 
 class Split:

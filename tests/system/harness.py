@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -117,6 +118,10 @@ def pss_kib(pid):
             if line.startswith("Pss:"):
                 return int(line.split()[1])
     return 0
+
+
+# Whoever connects as somebody else holds it: ids are those of all threads.
+IDS = threading.RLock()
 
 
 class Instance:

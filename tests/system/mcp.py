@@ -4,7 +4,7 @@ import os
 import subprocess
 import threading
 
-from harness import CTL
+from harness import CTL, IDS
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -19,12 +19,14 @@ class As:
         self.uid = uid
 
     def __enter__(self):
+        IDS.acquire()
         os.setegid(self.uid)
         os.seteuid(self.uid)
 
     def __exit__(self, *_):
         os.seteuid(0)
         os.setegid(0)
+        IDS.release()
 
 
 def meta(**more):

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import threading
 
-from harness import TOP
+from harness import IDS, TOP
 
 SOURCE = os.path.join(TOP, "tests", "mcp")
 CACHE = os.environ.get("MYELIN_CACHE") or os.path.join(TOP, "build")
@@ -101,7 +101,8 @@ class Forward:
             except OSError:
                 return
             server = socket.socket(socket.AF_UNIX)
-            server.connect(self.path)
+            with IDS:
+                server.connect(self.path)
             for a, b in ((client, server), (server, client)):
                 threading.Thread(target=self.pump, args=(a, b),
                                  daemon=True).start()
