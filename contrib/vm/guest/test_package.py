@@ -293,8 +293,15 @@ class Package(unittest.TestCase):
             "--name=myelin-seal - /etc/myelin/seal.cred"))
         lines = self.shown("myelind.8", "[Service]\nLoadCredentialEncrypted="
                            "myelin-seal:/etc/myelin/seal.cred\n")
+        with open("/root/drop-in", "w") as f:
+            f.write(lines)
+        version = int(re.search(r"systemd (\d+)", self.ok(
+            "systemctl", "--version")).group(1))
         with open("/root/editor", "w") as f:
-            f.write("#!/bin/sh\nprintf '%s' '" + lines + "' >\"$1\"\n")
+            # Debian 13's takes what stands between its own comments alone
+            f.write("#!/bin/sh\ncat /root/drop-in >\"$1\"\n"
+                    if version < 257 else "#!/bin/sh\nsed -i "
+                    "'/^### Anything between/r /root/drop-in' \"$1\"\n")
         os.chmod("/root/editor", 0o755)
         # it wants a terminal
         self.ok("script", "-qec", self.shown("myelind.8",
@@ -330,7 +337,8 @@ class Package(unittest.TestCase):
         for path in glob.glob("/var/lib/myelin.before-*"):
             shutil.rmtree(path)
         os.unlink("/myelin.tar")
-        shutil.rmtree("/etc/systemd/system/myelin.service.d")
+        shutil.rmtree("/etc/systemd/system/myelin.service.d",
+                      ignore_errors=True)
         os.unlink("/etc/myelin/seal.cred")
         self.ok("systemctl", "daemon-reload")
 
