@@ -414,18 +414,18 @@ set_aside(struct scan *s, const struct step *t)
  * where the first of them could begin.
  */
 static uint64_t
-first_behind(const struct scan *s, uint64_t limit)
+first_behind(const struct scan *s, const struct step *stuck, uint64_t limit)
 {
 	const struct hits *h = &s->anchors;
 	uint64_t start;
 	size_t i;
 
-	for (i = h->next; i < h->n; i++) {
+	/* An anchor that is not decided has said how far is safe. */
+	for (i = h->next + (stuck->source == BY_ANCHOR); i < h->n; i++) {
 		/* A name is never masked, what follows it may be. */
 		start = anchors[h->v[i].what].what == ANCHOR_KEY ?
 		    h->v[i].from : h->v[i].to;
-		/* The first is the one that said how far is safe. */
-		if (i > h->next && start < limit && h->v[i].from >= s->done)
+		if (start < limit && h->v[i].from >= s->done)
 			limit = start;
 	}
 	h = &s->values;
@@ -470,7 +470,7 @@ safe_until(const struct scan *s, const uint8_t *region, size_t size,
 	if (stuck != NULL) {
 		if (s->base + stuck->match.safe < limit)
 			limit = s->base + stuck->match.safe;
-		limit = first_behind(s, limit);
+		limit = first_behind(s, stuck, limit);
 	}
 	if (limit < s->done)
 		limit = s->done;
