@@ -9,11 +9,13 @@ common_libcore_a_SOURCES = \
 	common/egress.h common/env.c common/env.h \
 	common/ids.c common/ids.h \
 	common/imsg.c common/imsg.h common/imsg_internal.h \
-	common/imsg_check.c \
+	common/imsg_check.c common/imsg_field.c common/imsg_receive.c \
 	common/layers.c common/layers.h \
 	common/limits.c common/limits.h \
 	common/log.c common/log.h \
-	common/probe.c common/probe.h common/probe_cgroup.c \
+	common/probe.c common/probe.h common/probe_internal.h \
+	common/probe_cgroup.c common/probe_landlock.c \
+	common/probe_mount.c common/probe_ns.c common/probe_process.c \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
 	common/rule.c common/rule.h \
@@ -41,7 +43,7 @@ common_libcommon_a_SOURCES = \
 	common/egress_slice.c \
 	common/trees.c common/trees.h \
 	common/rule_slice.c \
-	common/slice.c common/slice.h \
+	common/slice.c common/slice.h common/slice_wire.c \
 	common/value_hash.c common/value_hash.h
 common_libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(SECCOMP_CFLAGS) $(LIBCAP_CFLAGS) $(LIBMD_CFLAGS)
