@@ -34,7 +34,8 @@ judged_libjudged_a_SOURCES = \
 	judged/judge/net.c judged/judge/net_service.c \
 	judged/judge/options.c judged/judge/options.h \
 	judged/judge/parallel.c judged/judge/self.c judged/judge/self.h \
-	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
+	judged/judge/process.c judged/judge/program.c \
+	judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subcommand_options.c \
 	judged/judge/subject.c judged/judge/unknown.c judged/judge/variable.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
