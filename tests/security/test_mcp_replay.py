@@ -1,31 +1,18 @@
 """Calls over MCP that wait for a person, and clients that would have more
 than is theirs: another's call, a call twice, a call of other bytes, or the
 decision."""
-import contextlib
 import json
 import os
-import sys
 import threading
 import time
 import unittest
 
 from approvals import AGENT, ASKS, OPERATOR, OTHER, Split
 from harness import wait_for
+from keys import Tcp, case
 from mcp import LEGACY, MODERN, Mcp, meta, tasks_meta
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_keys import Tcp  # noqa: E402
-
 WAIT = "wait 1s\n"
-
-
-@contextlib.contextmanager
-def case(what):
-    """Names the row that failed; the test fails as a whole."""
-    try:
-        yield
-    except AssertionError as e:
-        raise AssertionError("%s: %s" % (what, str(e)[:400]))
 
 
 class Replay(unittest.TestCase):

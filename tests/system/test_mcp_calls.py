@@ -8,7 +8,7 @@ import time
 import unittest
 
 from harness import Instance, Workspace, wait_for
-from mcp import LEGACY, SSE, Mcp, Stdio, meta
+from mcp import LEGACY, Mcp, Stdio, meta
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQAB"
