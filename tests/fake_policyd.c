@@ -711,6 +711,11 @@ plumb(void)
 	struct imsg *m = imsg_new(MSG_PLUMB);
 	int fds[2];
 
+	/* apid may have said that it closed the last one before we saw it */
+	if (api != NULL) {
+		abused = 0;
+		drop();
+	}
 	if (channel_pair(fds) == -1)
 		err(1, "channel");
 	api = channel_new(fds[0], kind, END_A, &api_ops, NULL);
