@@ -86,6 +86,7 @@ dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_answers.c tests/fake_answers.h \
 	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
