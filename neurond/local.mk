@@ -81,7 +81,8 @@ neurond_spawner_LDADD = neurond/libnative.a $(CORE_LIBS)
 neurond_spawner_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
 check_PROGRAMS += tests/system/neuron_drive
-tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c
+tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c \
+	tests/system/neuron_drive.h tests/system/neuron_drive_said.c
 tests_system_neuron_drive_LDADD = $(COMMON_LIBS)
 
 # Stands where neuron-tool does.
