@@ -91,7 +91,8 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
-	tests/unit/check_policyd_transcripts
+	tests/unit/check_policyd_transcripts \
+	tests/unit/check_policyd_workspaces
 check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
 
 POLICYD_RIG = \
@@ -142,9 +143,15 @@ tests_unit_check_policyd_idempotent_SOURCES = \
 tests_unit_check_policyd_idempotent_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_idempotent_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_homes_SOURCES = \
-	tests/unit/check_policyd_homes.c $(POLICYD_RIG)
+	tests/unit/check_policyd_homes.c tests/unit/policyd_rig_homes.h \
+	$(POLICYD_RIG)
 tests_unit_check_policyd_homes_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_homes_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_workspaces_SOURCES = \
+	tests/unit/check_policyd_workspaces.c tests/unit/policyd_rig_homes.h \
+	$(POLICYD_RIG)
+tests_unit_check_policyd_workspaces_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_workspaces_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
