@@ -153,6 +153,7 @@ tests_unit_check_rule_json_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_rule_json_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
+	tests/unit/judged_rig.c tests/unit/judged_rig.h \
 	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	-iquote $(top_srcdir)/tests/takeover \
