@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <event2/event.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
