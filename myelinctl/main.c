@@ -78,8 +78,8 @@ static const struct command commands[] = {
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
 	{ "call", "sojwWCepPTSD", 0, EXIT_FAILED,
-	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
-	    "result, or what became of a call", cmd_call },
+	    "TOOL JSON | show ID | explain ID | cancel ID", "use a tool; "
+	    "print its result, or what became of a call; end one", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "

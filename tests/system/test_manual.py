@@ -317,5 +317,25 @@ class Pages(unittest.TestCase):
                     self.assertIn("%s.%s" % (name, number), ours, path)
 
 
+class Readme(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(TOP, "README.md")) as f:
+            self.text = f.read()
+        self.dirs = {os.path.basename(os.path.dirname(p)) for p in
+                     glob.glob(os.path.join(TOP, "*", "local.mk"))}
+
+    def test_each_directory_has_a_row(self):
+        rows = re.findall(r"^\| `([a-z]+)` \|", self.text.split(
+            "## Where things are\n")[1].split("\n## ")[0], re.M)
+        self.assertEqual(sorted(rows), sorted(self.dirs))
+
+    def test_files_that_it_names_are_there(self):
+        named = re.findall(r"(?<![\w/])(?:%s|man)/[A-Za-z0-9_./-]*[A-Za-z0-9]" %
+                           "|".join(sorted(self.dirs)), self.text)
+        self.assertGreater(len(named), 30)
+        for path in named:
+            self.assertTrue(os.path.exists(os.path.join(TOP, path)), path)
+
+
 if __name__ == "__main__":
     unittest.main()
