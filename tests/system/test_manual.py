@@ -298,6 +298,15 @@ class Pages(unittest.TestCase):
                      "myelin-api.7", "myelin-security.7", "myelin-tool.5"):
             self.assertTrue(os.path.exists(os.path.join(MAN, name)), name)
 
+    def test_quotes_do_not_nest(self):
+        """Dq quotes to the end of its line, another Dq included."""
+        for path in sorted(glob.glob(os.path.join(MAN, "*.[1-8]"))):
+            with open(path) as f:
+                for line in f:
+                    self.assertLess(len(re.findall(r"^\.Dq\b| Dq\b", line))
+                                    if line[0] == "." else 0, 2,
+                                    (path, line))
+
     def test_each_is_installed(self):
         listed = set()
         for path in glob.glob(os.path.join(TOP, "*", "local.mk")):
