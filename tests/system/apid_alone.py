@@ -11,9 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
+from harness import BUILD
+
 APID = os.path.join(BUILD, "apid", "apid")
 FAKE = os.path.join(BUILD, "tests", "fake_policyd")
 

@@ -9,10 +9,8 @@ import tempfile
 import threading
 import unittest
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
-CTL = os.path.join(BUILD, "myelinctl", "myelinctl")
+from harness import CTL
+
 CALL = "c-" + "a" * 20
 SESSION = "s-" + "b" * 20
 

@@ -12,15 +12,14 @@ import tempfile
 import time
 import unittest
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.path.abspath(os.environ.get("MYELIN_BUILD",
-                                       os.path.join(TOP, "build")))
+import harness
+
+BUILD = os.path.abspath(harness.BUILD)
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
 FAKE = os.path.join(BUILD, "tests", "system", "fake_child")
 PROGRAMS = ("apid/apid", "judged/judged", "policyd/policyd",
-            "egressd/egressd", "neurond/neurond", "neurond/maker", "neurond/spawner",
-            "neurond/neuron-tool")
+            "egressd/egressd", "neurond/neurond", "neurond/maker",
+            "neurond/spawner", "neurond/neuron-tool")
 CHILDREN = ("apid", "apid-operator", "policyd", "judged", "egressd",
             "neurond")
 CONF = 'principal user root { preset standard; workspace "/*"; owner any }\n'

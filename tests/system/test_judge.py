@@ -5,13 +5,8 @@ import os
 import subprocess
 import unittest
 
-from harness import Instance, Workspace
+from harness import BUILD, Instance, SHARED, Workspace
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
-SHARED = os.environ.get("MYELIN_SHARED",
-                        os.path.join(os.path.dirname(TOP), "shared"))
 JUDGED = os.path.join(BUILD, "judged", "judged")
 RANK = {"allow": 0, "ask": 1, "deny": 2}
 ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
