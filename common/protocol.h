@@ -656,9 +656,9 @@ enum end_cause {
 	END_OUTPUT_LIMIT, END_CANCELLED, END_SESSION_ENDED, END_INTERRUPTED,
 	END_EXEC_FAILED, END_LAUNCH_FAILED, END_NEURON_LOST
 };
-#define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
-#define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
-#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
+#define ENDED_F_SHARED	0x01	/* several calls ran: OOM, pids, cpu shared */
+#define ENDED_F_RETIRED	0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED	0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

@@ -335,14 +335,16 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 			if (!subject_affords(s, (size_t)(next - p)))
 				return;
 			opens(s, name, joined);
-		} else if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
+		} else if (in_list(called, exec_calls) ||
+		    in_list(name, exec_calls) ||
 		    strncmp(called, "os.exec", 7) == 0 ||
 		    strncmp(called, "os.spawn", 8) == 0) {
 			next = call_literals(s->j, p, end, joined, room,
 			    &unclosed);
 			if (!subject_affords(s, (size_t)(next - p)))
 				return;
-			interpreter_command(s, joined, in_list(called, line_calls) ||
+			interpreter_command(s, joined,
+			    in_list(called, line_calls) ||
 			    in_list(name, line_calls));
 		} else if (in_list(called, delete_calls) ||
 		    in_list(name, delete_calls)) {
