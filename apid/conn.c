@@ -3,6 +3,7 @@
  */
 #include <event2/event.h>
 #include <sys/socket.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,7 @@ conn_free(struct conn *c)
 	event_free(c->closed);
 	event_free(c->timer);
 	event_free(c->next);
+	event_free(c->push);
 	bufferevent_free(c->bev);
 	TAILQ_REMOVE(&conns, c, entry);
 	free(c->who);
@@ -184,6 +186,8 @@ conn_cut(struct conn *c)
 static void
 next_request(struct conn *c)
 {
+	static const struct timeval now;
+
 	if (c->close) {
 		linger(c);
 		return;
@@ -191,7 +195,9 @@ next_request(struct conn *c)
 	c->state = CONN_HEAD;
 	c->rid = next_rid();
 	conn_set_timer(c, IDLE_TIME);
-	conn_step(c);
+	/* One that came along with it: others have their turn first. */
+	if (evbuffer_get_length(bufferevent_get_input(c->bev)) > 0)
+		evtimer_add(c->next, &now);
 }
 
 /* ---- events ---- */
@@ -211,18 +217,56 @@ on_read(struct bufferevent *bev, void *arg)
 		conn_step(c);
 }
 
+/* The client took some, and there is room again. */
 static void
-on_write(struct bufferevent *bev, void *arg)
+written(struct conn *c)
 {
-	struct conn *c = arg;
-
-	(void)bev;
 	if (c->state == CONN_BUSY && c->ops != NULL &&
 	    c->ops->writable != NULL)
 		c->ops->writable(c, c->arg);
 	if (c->state == CONN_FLUSH &&
 	    evbuffer_get_length(conn_output(c)) == 0)
 		next_request(c);
+}
+
+static void
+on_write(struct bufferevent *bev, void *arg)
+{
+	struct conn *c = arg;
+
+	written(c);
+	if (evbuffer_get_length(conn_output(c)) == 0)
+		bufferevent_disable(bev, EV_WRITE);
+}
+
+/*
+ * What was put in this turn of the loop.  Most clients have room for all of
+ * it: the bufferevent, which would have to ask first, has what they have not.
+ */
+static void
+on_push(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	struct evbuffer *out = conn_output(c);
+	int n, saved;
+
+	(void)what;
+	(void)fd;
+	if ((bufferevent_get_enabled(c->bev) & EV_WRITE) != 0 ||
+	    evbuffer_get_length(out) == 0)
+		return;
+	evbuffer_unfreeze(out, 1);
+	n = evbuffer_write(out, bufferevent_getfd(c->bev));
+	saved = errno;
+	evbuffer_freeze(out, 1);
+	if (n == -1 && saved != EAGAIN && saved != EINTR) {
+		conn_free(c);
+		return;
+	}
+	if (evbuffer_get_length(out) > 0)
+		bufferevent_enable(c->bev, EV_WRITE);
+	if (evbuffer_get_length(out) <= CONN_PENDING_MAX / 2)
+		written(c);
 }
 
 static void
@@ -349,6 +393,9 @@ on_output(struct evbuffer *buf, const struct evbuffer_cb_info *info,
 
 	(void)buf;
 	c->sent += info->n_deleted;
+	if (info->n_added > 0 &&
+	    (bufferevent_get_enabled(c->bev) & EV_WRITE) == 0)
+		event_active(c->push, EV_TIMEOUT, 0);
 }
 
 /* ---- beginnings ---- */
@@ -383,8 +430,10 @@ conn_new(int fd, unsigned listener, const char *source)
 	    on_closed, c);
 	c->timer = evtimer_new(proc_base(), on_timer, c);
 	c->next = evtimer_new(proc_base(), on_next, c);
+	c->push = evtimer_new(proc_base(), on_push, c);
 	if (c->bev == NULL || c->closed == NULL || c->timer == NULL ||
-	    c->next == NULL || event_add(c->closed, NULL) == -1)
+	    c->next == NULL || c->push == NULL ||
+	    event_add(c->closed, NULL) == -1)
 		goto fail;
 	c->listener = listener;
 	c->rid = next_rid();
@@ -399,7 +448,8 @@ conn_new(int fd, unsigned listener, const char *source)
 	evbuffer_add_cb(conn_output(c), on_output, c);
 	introduce(c);
 	conn_set_timer(c, HEAD_TIME);
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	bufferevent_disable(c->bev, EV_WRITE);
+	bufferevent_enable(c->bev, EV_READ);
 	return (c);
 fail:
 	if (c->closed != NULL)
@@ -408,6 +458,8 @@ fail:
 		event_free(c->timer);
 	if (c->next != NULL)
 		event_free(c->next);
+	if (c->push != NULL)
+		event_free(c->push);
 	if (c->bev != NULL)
 		bufferevent_free(c->bev);
 	else

@@ -87,7 +87,7 @@ pending_act(struct conn *c, policy_fn *fn, void *arg)
 	m = imsg_new(MSG_REQUEST);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->rid);
-	policy_send(m);
+	policy_send_before(m);
 	return (p);
 }
 
@@ -433,6 +433,12 @@ policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	TAILQ_INSERT_TAIL(&pendings, p, entry);
 	send_query(p->request, handle, QUERY_AUDIT, after, most, "");
 	return (0);
+}
+
+void
+policy_send_before(struct imsg *m)
+{
+	(void)channel_send_soon(channel, m, 0);
 }
 
 void

@@ -211,7 +211,7 @@ send_shown(uint32_t request, const char *shown)
 	imsg_put_u32(m, request);
 	imsg_put_u8(m, (uint8_t)cut);
 	imsg_put_bytes(m, shown, n);
-	policy_send(m);
+	policy_send_before(m);
 }
 
 int

@@ -31,6 +31,8 @@ struct pending *pending_find(uint32_t request);
 void	pending_done(struct pending *);
 /* While there is a question under way there is a channel. */
 void	policy_send(struct imsg *);
+/* The same for one that goes with the next, in one turn. */
+void	policy_send_before(struct imsg *);
 
 /* policyd's words on who is connected (policy_peer.c). */
 int	policy_on_peer_ok(void *, struct imsg *);

@@ -29,6 +29,13 @@ struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
 
+/*
+ * us that apid may wait for word of a call that was asked, judged or started,
+ * if its client waits for the end: most end by then, and it hears of all at
+ * once.
+ */
+#define CALL_TELL_US	1000
+
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
