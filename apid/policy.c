@@ -456,6 +456,8 @@ policy_query(struct conn *c, enum query_what what, uint64_t cursor,
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
+	/* The answer is to have what is known here. */
+	calls_send();
 	/* Its lines are hashed as they are, and were cleaned before. */
 	p->clean = what != QUERY_AUDIT;
 	send_query(p->request, c->handle, what, cursor, most, id);

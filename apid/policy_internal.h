@@ -31,7 +31,7 @@ struct pending *pending_find(uint32_t request);
 void	pending_done(struct pending *);
 /* While there is a question under way there is a channel. */
 void	policy_send(struct imsg *);
-/* The same for one that goes with the next, in one turn. */
+/* The same for one that goes with the next, or when this turn is over. */
 void	policy_send_before(struct imsg *);
 
 /* policyd's words on who is connected (policy_peer.c). */
