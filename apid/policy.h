@@ -12,6 +12,7 @@
 #include "request.h"
 
 struct call;
+struct enc;
 
 /* A channel's new end: the one before is gone, and all that hung on it. */
 void	policy_plumb(enum channel_kind, int fd);
@@ -65,11 +66,11 @@ typedef void policy_page_fn(void *arg, unsigned status, const char *json,
 int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	    policy_page_fn *, void *arg);
 
-/* what: MANAGE_* */
-/* What is kept of a call; fd is taken over. */
+/* What is kept of a call: JSON on one line; when this turn is over. */
 void	policy_transcript(uint64_t handle, const char *call,
-	    const char *denied, int fd);
+	    const char *denied, const struct enc *);
 
+/* what: MANAGE_* */
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 
 /* what: KEY_*; the answer may have a token. */

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "codec.h"
 #include "imsg.h"
+#include "log.h"
 #include "policy.h"
 #include "policy_internal.h"
 
@@ -211,7 +213,7 @@ send_shown(uint32_t request, const char *shown)
 	imsg_put_u32(m, request);
 	imsg_put_u8(m, (uint8_t)cut);
 	imsg_put_bytes(m, shown, n);
-	policy_send(m);
+	policy_send_before(m);
 }
 
 int
@@ -292,14 +294,22 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 
 void
 policy_transcript(uint64_t handle, const char *call, const char *denied,
-    int fd)
+    const struct enc *text)
 {
+	int is_short = enc_size(text) <= TRANSCRIPT_SHORT_MOST, fd = -1;
 	struct imsg *m;
 
-	m = imsg_new(MSG_TRANSCRIPT);
+	if (!is_short && (fd = enc_memfd(text, "transcript")) == -1) {
+		log_warn("call %s: its transcript", call);
+		return;
+	}
+	m = imsg_new(is_short ? MSG_TRANSCRIPT_SHORT : MSG_TRANSCRIPT);
 	imsg_put_u64(m, handle);
 	imsg_put_str(m, call);
 	imsg_put_str(m, denied != NULL ? denied : "");
-	imsg_put_fd(m, fd);
-	policy_send(m);
+	if (is_short)
+		imsg_put_bytes(m, enc_data(text), enc_size(text));
+	else
+		imsg_put_fd(m, fd);
+	policy_send_before(m);
 }

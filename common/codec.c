@@ -168,19 +168,20 @@ enc_size(const struct enc *e)
 	return (e->size);
 }
 
+/* Its offset stays where it is: whoever reads it begins at the front. */
 static int
-write_all(int fd, const uint8_t *p, size_t left)
+write_all(int fd, const uint8_t *p, size_t size)
 {
+	size_t done = 0;
 	ssize_t n;
 
-	while (left > 0) {
-		if ((n = write(fd, p, left)) == -1) {
-			if (errno == EINTR)
-				continue;
+	while (done < size) {
+		n = pwrite(fd, p + done, size - done, (off_t)done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
 			return (-1);
-		}
-		p += n;
-		left -= (size_t)n;
+		done += (size_t)n;
 	}
 	return (0);
 }
@@ -197,7 +198,6 @@ memfd_sealed(const char *name, const void *data, size_t size)
 	if (fd == -1)
 		return (-1);
 	if (write_all(fd, data, size) == -1 ||
-	    lseek(fd, 0, SEEK_SET) == -1 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) == -1) {
 		saved = errno;
 		close(fd);

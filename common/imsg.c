@@ -174,19 +174,15 @@ imsg_trace(const struct channel *ch, const char *verb, unsigned type,
 
 /* ---- sending ---- */
 
-/* 1 sent, 0 not now, -1 the other end is gone or the socket broken. */
-static int
-imsg_write(struct channel *ch, struct imsg *m)
+int
+channel_bundles(const struct channel *ch)
 {
-	uint8_t header[IMSG_HEADER];
-	union {
-		struct cmsghdr	 align;
-		char		 buf[CMSG_SPACE(sizeof(int) *
-				    MSG_MAX_FDS_NEURON)];
-	} control;
-	struct iovec iov[2];
-	struct msghdr msg;
-	struct cmsghdr *cmsg;
+	return ((ch->kind & (CH_API | CH_OPERATOR | CH_JUDGE)) != 0);
+}
+
+static void
+put_header(uint8_t header[IMSG_HEADER], const struct imsg *m)
+{
 	size_t size = enc_size(m->enc), i;
 
 	header[0] = (uint8_t)m->type;
@@ -195,26 +191,61 @@ imsg_write(struct channel *ch, struct imsg *m)
 	header[3] = 0;
 	for (i = 0; i < 4; i++)
 		header[4 + i] = (uint8_t)(size >> (8 * i));
-	iov[0].iov_base = header;
-	iov[0].iov_len = sizeof(header);
-	iov[1].iov_base = (void *)(uintptr_t)enc_data(m->enc);
-	iov[1].iov_len = size;
+}
+
+/*
+ * A packet: the message, and up to most - 1 that are queued behind it as far
+ * as they fit.  How many were sent, 0 not now, -1 the other end is gone or the
+ * socket broken.
+ */
+static int
+imsg_write(struct channel *ch, const struct imsg *m, int most)
+{
+	uint8_t headers[IMSG_BUNDLE][IMSG_HEADER];
+	union {
+		struct cmsghdr	 align;
+		char		 buf[CMSG_SPACE(sizeof(int) *
+				    MSG_MAX_FDS_NEURON)];
+	} control;
+	struct iovec iov[2 * IMSG_BUNDLE];
+	struct msghdr msg;
+	struct cmsghdr *cmsg;
+	const struct imsg *last;
+	size_t size, total = 0;
+	int n = 0;
+
 	memset(&msg, 0, sizeof(msg));
 	msg.msg_iov = iov;
-	msg.msg_iovlen = size > 0 ? 2 : 1;
-	if (m->nfds > 0) {
-		memset(&control, 0, sizeof(control));
+	do {
+		last = m;
+		size = enc_size(m->enc);
+		total += IMSG_HEADER + size;
+		put_header(headers[n], m);
+		if (n > 0)
+			headers[n - 1][3] = IMSG_F_MORE;
+		iov[msg.msg_iovlen].iov_base = headers[n++];
+		iov[msg.msg_iovlen++].iov_len = IMSG_HEADER;
+		if (size > 0) {
+			iov[msg.msg_iovlen].iov_base =
+			    (void *)(uintptr_t)enc_data(m->enc);
+			iov[msg.msg_iovlen++].iov_len = size;
+		}
+	} while (n < most && m->nfds == 0 &&
+	    (m = TAILQ_NEXT(m, entry)) != NULL &&
+	    total + IMSG_HEADER + enc_size(m->enc) <= MSG_MAX_SIZE);
+	if (last->nfds > 0) {
+		memset(&control, 0, CMSG_SPACE(sizeof(int) * last->nfds));
 		msg.msg_control = control.buf;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int) * m->nfds);
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * last->nfds);
 		cmsg = CMSG_FIRSTHDR(&msg);
 		cmsg->cmsg_level = SOL_SOCKET;
 		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * m->nfds);
-		memcpy(CMSG_DATA(cmsg), m->fds, sizeof(int) * m->nfds);
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * last->nfds);
+		memcpy(CMSG_DATA(cmsg), last->fds, sizeof(int) * last->nfds);
 	}
 	for (;;) {
 		if (sendmsg(ch->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) != -1)
-			return (1);
+			return (n);
 		if (errno == EINTR)
 			continue;
 		/* Too many fds in flight is back-pressure, not a fault. */
@@ -244,24 +275,27 @@ channel_shut(struct channel *ch, int error)
 int
 channel_flush(struct channel *ch)
 {
+	int most = channel_bundles(ch) ? IMSG_BUNDLE : 1, sent;
 	struct imsg *m;
 
 	ch->full = 0;
 	while ((m = TAILQ_FIRST(&ch->queue)) != NULL) {
-		switch (imsg_write(ch, m)) {
-		case 0:
-			ch->full = 1;
-			return (0);
-		case -1:
+		sent = imsg_write(ch, m, most);
+		if (sent == -1) {
 			channel_shut(ch, errno);
 			return (-1);
-		default:
-			break;
 		}
-		TAILQ_REMOVE(&ch->queue, m, entry);
-		ch->queued_bytes -= enc_size(m->enc);
-		ch->queued_count--;
-		imsg_free(m);
+		if (sent == 0) {
+			ch->full = 1;
+			return (0);
+		}
+		for (; sent > 0; sent--) {
+			m = TAILQ_FIRST(&ch->queue);
+			TAILQ_REMOVE(&ch->queue, m, entry);
+			ch->queued_bytes -= enc_size(m->enc);
+			ch->queued_count--;
+			imsg_free(m);
+		}
 	}
 	if (ch->soon_set && ch->calm != NULL)
 		ch->calm(ch);
@@ -322,7 +356,7 @@ channel_send(struct channel *ch, struct imsg *m)
 	if (!may_send(ch, m))
 		return (-1);
 	if (TAILQ_EMPTY(&ch->queue))
-		sent = imsg_write(ch, m);
+		sent = imsg_write(ch, m, 1);
 	if (sent != 0) {
 		if (sent == -1)
 			channel_shut(ch, errno);

@@ -12,7 +12,9 @@
 #include "imsg.h"
 #include "log.h"		/* __printflike */
 
-#define IMSG_HEADER	8	/* u16 type, u8 fds, u8 zero, u32 length */
+#define IMSG_HEADER	8	/* u16 type, u8 fds, u8 flags, u32 length */
+#define IMSG_F_MORE	0x1	/* another message follows in the packet */
+#define IMSG_BUNDLE	8	/* messages of a packet at most */
 #define QUEUE_MAX_BYTES	(4 * 1024 * 1024)
 #define QUEUE_MAX_COUNT	4096
 
@@ -58,6 +60,11 @@ struct channel {
 void	channel_hold(struct channel *);
 /* Returns 1 if the channel was freed meanwhile and is gone now. */
 int	channel_release(struct channel *);
+/*
+ * 1 if a packet may have several messages, of which the last alone has fds:
+ * where several are said of each call, a wake-up for each costs most.
+ */
+int	channel_bundles(const struct channel *);
 /* Tells the owner of a death, once. */
 void	channel_tell(struct channel *);
 /* The one error path: dead from now on; the owner hears of it from the loop. */

@@ -37,7 +37,7 @@ collect_fds(struct msghdr *msg, struct imsg *m)
 	}
 }
 
-/* Reads one packet.  1 a message, 0 nothing now, -1 dead (reason kept). */
+/* Reads one packet.  1 there is one, 0 nothing now, -1 dead (reason kept). */
 static int
 imsg_read(struct channel *ch, struct imsg *m, uint8_t *buf)
 {
@@ -87,30 +87,67 @@ imsg_read(struct channel *ch, struct imsg *m, uint8_t *buf)
 	return (1);
 }
 
+/* What a header says. */
+struct header {
+	unsigned	 type;
+	unsigned	 nfds;
+	unsigned	 flags;
+	uint32_t	 len;
+};
+
+/*
+ * The next message of a packet, whose fds are the last one's; NULL if it is
+ * one, else how it is not.
+ */
+static const char *
+imsg_next(const struct channel *ch, struct imsg *packet, struct imsg *m,
+    struct header *h, int may_follow)
+{
+	struct dec *d = &packet->dec;
+
+	h->type = dec_u16(d);
+	h->nfds = dec_u8(d);
+	h->flags = dec_u8(d);
+	h->len = dec_u32(d);
+	if (h->type == MSG_NONE || h->type >= MSG_COUNT)
+		return ("of no type that there is");
+	m->type = h->type;
+	if (h->flags == IMSG_F_MORE && may_follow && channel_bundles(ch) &&
+	    h->len < d->left && h->nfds == 0) {
+		dec_init(&m->dec, d->p, h->len);
+		d->p += h->len;
+		d->left -= h->len;
+		return (NULL);
+	}
+	m->dec = *d;
+	d->left = 0;
+	m->nfds = packet->nfds;
+	memcpy(m->fds, packet->fds, sizeof(m->fds[0]) * m->nfds);
+	packet->nfds = 0;
+	if ((h->flags != 0 || h->len != m->dec.left || h->nfds != m->nfds) &&
+	    !WITHOUT(imsg_header))
+		return ("with a header that does not fit it");
+	return (NULL);
+}
+
 /* Header and row; 0 if the message may be handled, else the channel is dead. */
 static int
-imsg_check(struct channel *ch, struct imsg *m)
+imsg_check(struct channel *ch, struct imsg *packet, struct imsg *m,
+    int may_follow)
 {
 	enum msg_dir dir = ch->end == END_A ? DIR_UP : DIR_DOWN;
 	const struct msg_row *row;
-	unsigned type, nfds, zero;
 	const char *wrong;
-	uint32_t len;
+	struct header h;
 
-	type = dec_u16(&m->dec);
-	nfds = dec_u8(&m->dec);
-	zero = dec_u8(&m->dec);
-	len = dec_u32(&m->dec);
-	if (type == MSG_NONE || type >= MSG_COUNT) {
-		channel_die(ch, "unknown message type %u", type);
+	wrong = imsg_next(ch, packet, m, &h, may_follow);
+	if (m->type == MSG_NONE) {
+		channel_die(ch, "unknown message type %u", h.type);
 		return (-1);
 	}
-	m->type = type;
-	row = &msg_table[type];
-	if ((zero != 0 || len != m->dec.left || nfds != m->nfds) &&
-	    !WITHOUT(imsg_header))
-		wrong = "with a header that does not fit it";
-	else if ((wrong = imsg_row_mismatch(row, ch, dir, len, nfds)) != NULL)
+	row = &msg_table[m->type];
+	if (wrong != NULL || (wrong = imsg_row_mismatch(row, ch, dir, h.len,
+	    h.nfds)) != NULL)
 		;
 	else if ((row->states & ch->state) == 0 && !WITHOUT(imsg_state))
 		wrong = "not allowed now";
@@ -150,23 +187,38 @@ imsg_handle(struct channel *ch, struct imsg *m)
 		    msg_name(m->type));
 }
 
+/* Handles the messages of a packet, one after the other; returns how many. */
+static int
+packet_handle(struct channel *ch, struct imsg *packet)
+{
+	struct imsg m;
+	int n = 0;
+
+	do {
+		memset(&m, 0, sizeof(m));
+		n++;
+		if (imsg_check(ch, packet, &m, n < IMSG_BUNDLE) == 0)
+			imsg_handle(ch, &m);
+		imsg_close_fds(m.fds, m.nfds);
+	} while (packet->dec.left > 0 && !ch->dead);
+	imsg_close_fds(packet->fds, packet->nfds);
+	return (n);
+}
+
 int
 channel_dispatch(struct channel *ch, int most)
 {
 	uint8_t buf[MSG_MAX_SIZE];
-	struct imsg m;
+	struct imsg packet;
 	int handled = 0, got, dead;
 
 	if (most == 0)
 		most = 64;
 	channel_hold(ch);
 	while (handled < most && !ch->dead) {
-		if ((got = imsg_read(ch, &m, buf)) <= 0)
+		if ((got = imsg_read(ch, &packet, buf)) <= 0)
 			break;
-		if (imsg_check(ch, &m) == 0)
-			imsg_handle(ch, &m);
-		imsg_close_fds(m.fds, m.nfds);
-		handled++;
+		handled += packet_handle(ch, &packet);
 	}
 	channel_tell(ch);
 	dead = ch->dead;

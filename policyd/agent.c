@@ -30,6 +30,7 @@ static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
 static int	on_stop(void *, struct imsg *);
 static int	on_transcript(void *, struct imsg *);
+static int	on_transcript_short(void *, struct imsg *);
 static int	on_shown(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
@@ -47,6 +48,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_RESIZE,		steer_on_resize },
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_TRANSCRIPT,	on_transcript },
+	{ MSG_TRANSCRIPT_SHORT,	on_transcript_short },
 	{ MSG_OPEN_NAMED,	named_on_open },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
@@ -550,6 +552,25 @@ on_stop(void *arg, struct imsg *m)
 
 /* ---- TRANSCRIPT ---- */
 
+/* What became of one, to its apid: nobody waits for that. */
+static void
+transcribed(struct api *api, const char *id, const char *denied, int kept)
+{
+	struct imsg *m;
+
+	/* what apid says of its own call; the neuron's word, not ours */
+	if (denied[0] != '\0') {
+		audit_append("call.denied", json_pack("{s:s,s:s,s:o}",
+		    "call", id, "layer", "jail", "what", json_text(denied)));
+		sync_soon();
+	}
+	if ((m = imsg_new(MSG_TRANSCRIBED)) == NULL)
+		fatal("transcript");
+	imsg_put_u8(m, (uint8_t)kept);
+	imsg_put_str(m, id);
+	channel_send_soon(api->channel, m, CALL_TELL_US);
+}
+
 /*
  * Nothing in it is read here.  A second one for a call is a broken apid; one
  * for a call that is not its own, or not known any more, is dropped.
@@ -558,9 +579,10 @@ static int
 on_transcript(void *arg, struct imsg *m)
 {
 	struct api *api = arg;
-	struct imsg *answer;
 	char id[ID_SIZE], denied[DENIED_MAX];
+	const uint8_t *bytes;
 	uint64_t handle;
+	size_t size;
 	int fd, r;
 
 	handle = imsg_get_u64(m);
@@ -570,20 +592,38 @@ on_transcript(void *arg, struct imsg *m)
 		return (-1);
 	if ((fd = imsg_claim_fd(m, 0)) == -1)
 		return (-1);
-	r = kept_transcript(id, api->generation, handle, fd);
+	bytes = memfd_map(fd, TRANSCRIPT_MAX, &size);
+	r = kept_transcript(id, api->generation, handle, bytes, size);
+	if (bytes != NULL)
+		memfd_unmap(bytes, size);
 	close(fd);
 	if (r == -1)
 		return (-1);
-	/* what apid says of its own call; the neuron's word, not ours */
-	if (denied[0] != '\0') {
-		audit_append("call.denied", json_pack("{s:s,s:s,s:o}",
-		    "call", id, "layer", "jail", "what", json_text(denied)));
-		sync_soon();
-	}
-	if ((answer = imsg_new(MSG_TRANSCRIBED)) == NULL)
-		fatal("transcript");
-	imsg_put_u8(answer, (uint8_t)r);
-	imsg_put_str(answer, id);
-	channel_send(api->channel, answer);
+	transcribed(api, id, denied, r);
+	return (0);
+}
+
+/* The same of one that is in the message. */
+static int
+on_transcript_short(void *arg, struct imsg *m)
+{
+	struct api *api = arg;
+	char id[ID_SIZE], denied[DENIED_MAX];
+	const uint8_t *bytes;
+	uint64_t handle;
+	size_t size;
+	int r;
+
+	handle = imsg_get_u64(m);
+	imsg_get_str(m, id, sizeof(id));
+	get_words(m, denied, sizeof(denied));
+	bytes = imsg_get_bytes(m, &size);
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id) ||
+	    size > TRANSCRIPT_SHORT_MOST)
+		return (-1);
+	r = kept_transcript(id, api->generation, handle, bytes, size);
+	if (r == -1)
+		return (-1);
+	transcribed(api, id, denied, r);
 	return (0);
 }

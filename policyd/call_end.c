@@ -307,7 +307,8 @@ call_started(struct call *c)
 	if ((m = imsg_new(MSG_CALL_STARTED)) == NULL)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
-	channel_send_soon(c->to.api->channel, m, 0);
+	channel_send_soon(c->to.api->channel, m, c->patient ?
+	    CALL_TELL_US : 0);
 }
 
 void

@@ -296,11 +296,14 @@ fake_on_transcript(void *arg, struct imsg *m)
 {
 	struct imsg *answer = imsg_new(MSG_TRANSCRIBED);
 	char id[ID_SIZE], denied[1024];
+	size_t size;
 
 	(void)arg;
 	(void)imsg_get_u64(m);
 	imsg_get_str(m, id, sizeof(id));
 	imsg_get_str(m, denied, sizeof(denied));
+	if (imsg_type(m) == MSG_TRANSCRIPT_SHORT)
+		(void)imsg_get_bytes(m, &size);
 	if (imsg_end(m) == -1)
 		return (-1);
 	imsg_put_u8(answer, 1);

@@ -13,38 +13,6 @@
 
 #include "imsg_rig.h"
 
-/* A raw packet: header as given, size bytes of payload, n copies of fd. */
-static void
-throw(int sock, unsigned type, unsigned claimed, uint32_t len, size_t size,
-    int fd, unsigned n)
-{
-	static uint8_t buf[64 * 1024];
-	char control[CMSG_SPACE(sizeof(int) * 253)];
-	struct iovec iov = { buf, 8 + size };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *cmsg;
-	unsigned i;
-
-	memset(buf, 0, sizeof(buf));
-	buf[0] = (uint8_t)type;
-	buf[1] = (uint8_t)(type >> 8);
-	buf[2] = (uint8_t)claimed;
-	memcpy(buf + 4, &len, 4);
-	if (n > 0) {
-		memset(control, 0, sizeof(control));
-		msg.msg_control = control;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int) * n);
-		cmsg = CMSG_FIRSTHDR(&msg);
-		cmsg->cmsg_level = SOL_SOCKET;
-		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * n);
-		for (i = 0; i < n; i++)
-			memcpy(CMSG_DATA(cmsg) + i * sizeof(int), &fd,
-			    sizeof(int));
-	}
-	ck_assert_int_gt(sendmsg(sock, &msg, 0), 0);
-}
-
 static const enum channel_kind kinds[] = {
 	CH_CONTROL, CH_AGENT, CH_OPERATOR, CH_JUDGE, CH_LAUNCH, CH_MAKER,
 	CH_SPAWNER, CH_INIT, CH_EGRESS

@@ -99,27 +99,6 @@ START_TEST(what_the_kernel_refuses_to_send_kills_the_channel)
 }
 END_TEST
 
-/* The number in the PING that the peer gets next, or -1 for none. */
-static int
-next_ping(struct bench *b)
-{
-	uint8_t packet[64];
-
-	if (recv(b->peer, packet, sizeof(packet), MSG_DONTWAIT) != 12 ||
-	    packet[0] != MSG_PING)
-		return (-1);
-	return (packet[8]);
-}
-
-static struct imsg *
-ping(uint32_t number)
-{
-	struct imsg *m = imsg_new(MSG_PING);
-
-	imsg_put_u32(m, number);
-	return (m);
-}
-
 START_TEST(what_may_wait_goes_with_the_next_in_its_order)
 {
 	struct bench b;

@@ -6,12 +6,14 @@
 
 #include "policyd_rig_test.h"
 
+static int short_ones;		/* in the message, or a memfd */
+
 /* Sends a transcript; -1 where nothing answers, else what became of it. */
 static int
 send_transcript(uint64_t handle, const char *call, const char *text,
     size_t size)
 {
-	struct enc *e = enc_new(128);
+	struct enc *e = enc_new(MSG_MAX_SIZE);
 	char id[ID_SIZE];
 	struct got g;
 	int fd, kept;
@@ -21,7 +23,11 @@ send_transcript(uint64_t handle, const char *call, const char *text,
 	enc_u64(e, handle);
 	enc_str(e, call);
 	enc_str(e, "");
-	rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT, e, &fd, 1);
+	if (short_ones) {
+		enc_bytes(e, text, size);
+		rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT_SHORT, e, NULL, 0);
+	} else
+		rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT, e, &fd, 1);
 	close(fd);
 	if (rig_recv(rig.fd[RIG_AGENT], 2000, &g) != 1)
 		return (-1);
@@ -73,6 +79,7 @@ START_TEST(kept_and_given_back)
 	uint64_t handle = user();
 	char id[ID_SIZE], *lines;
 
+	short_ones = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(handle, id, text, strlen(text)), 1);
 	lines = query(RIG_AGENT, handle, QUERY_CALL, id);
@@ -93,9 +100,30 @@ START_TEST(once)
 	uint64_t handle = user();
 	char id[ID_SIZE];
 
+	short_ones = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(handle, id, "{}", 2), 1);
 	ck_assert_int_eq(send_transcript(handle, id, "{\"a\":1}", 7), -1);
+	ck_assert(rig_closed(&rig, RIG_AGENT));
+	ck_assert(rig_alive(&rig));
+}
+END_TEST
+
+START_TEST(a_short_one_is_short)
+{
+	static char text[TRANSCRIPT_SHORT_MOST + 1];
+	uint64_t handle = user();
+	char id[2][ID_SIZE];
+
+	call_over(handle, id[0]);
+	call_over(handle, id[1]);
+	short_ones = 1;
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "{}", 2);
+	ck_assert_int_eq(send_transcript(handle, id[0], text, sizeof(text) - 1),
+	    1);
+	ck_assert_int_eq(send_transcript(handle, id[1], text, sizeof(text)),
+	    -1);
 	ck_assert(rig_closed(&rig, RIG_AGENT));
 	ck_assert(rig_alive(&rig));
 }
@@ -108,6 +136,7 @@ START_TEST(only_ones_own)
 	struct rig_call c;
 	char id[ID_SIZE];
 
+	short_ones = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(other, id, "{}", 2), 0);
 	ck_assert_int_eq(send_transcript(handle, "c-00000000000000000000",
@@ -261,9 +290,10 @@ main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, start, stop);
-	tcase_add_test(t, kept_and_given_back);
-	tcase_add_test(t, once);
-	tcase_add_test(t, only_ones_own);
+	tcase_add_loop_test(t, kept_and_given_back, 0, 2);
+	tcase_add_loop_test(t, once, 0, 2);
+	tcase_add_test(t, a_short_one_is_short);
+	tcase_add_loop_test(t, only_ones_own, 0, 2);
 	tcase_add_test(t, of_another_apid);
 	tcase_add_loop_test(t, no_line, 0,
 	    sizeof(no_lines) / sizeof(no_lines[0]));
