@@ -402,3 +402,26 @@ audit_read(uint64_t after, unsigned most, json_t *lines, uint64_t *next)
 		*next = page.after;
 	return (r == -1 ? -1 : 0);
 }
+
+int
+audit_since(const struct audit_mark *mark, int (*fn)(void *, const char *,
+    size_t), void *arg)
+{
+	static char buf[AUDIT_LINE_MAX + 1];
+	struct audit_mark at = *mark;
+	off_t offset;
+	ssize_t len;
+	int r;
+
+	offset = audit_seek(audit_fd, audit_size, at.sequence + 1);
+	for (; offset != -1 && offset < audit_size; offset += len + 1) {
+		if ((len = audit_line(audit_fd, offset, buf)) == -1)
+			return (-1);
+		if (len == 0 || !audit_line_check(buf, (size_t)len,
+		    at.sequence + 1, at.hash, &at))
+			return (0);
+		if ((r = fn(arg, buf, (size_t)len)) != 0)
+			return (r);
+	}
+	return (offset == -1 ? -1 : 0);
+}

@@ -79,6 +79,12 @@ int	audit_line_check(const char *line, size_t len, uint64_t sequence,
  */
 int	audit_open(int fd, int dirfd, const struct audit_mark *);
 void	audit_close(void);
+/*
+ * The records after a mark, in their order, as far as their chain holds; fn
+ * returns 0 to go on.  0; or -1 where they can't be read, or fn said so.
+ */
+int	audit_since(const struct audit_mark *, int (*fn)(void *,
+	    const char *line, size_t len), void *);
 
 /*
  * Appends a record to the chain; members is an object (may be NULL) and is

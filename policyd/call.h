@@ -181,6 +181,8 @@ struct call_outcome {
 struct call_outcome call_outcome(unsigned cause);
 /* "KILL" of 9; "SIG64" where there is no name. */
 void	signal_text(int number, char *dst, size_t size);
+/* 9 of "KILL"; 0 of what is no such text. */
+int	signal_number(const char *text);
 /* The record of a call that ended; end may be NULL where nothing ran. */
 json_t	*call_result(const struct call *, const struct call_end *,
 	    const char *reason, const char *words);

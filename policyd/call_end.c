@@ -284,7 +284,7 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 		fatalx("a result can not be made");
 	json_decref(result);
 	call_tell_finished(c, json);
-	sync_call_end(row);
+	store_call_end(row);
 	kept_add(c, json);
 	free(json);
 	call_free(c);

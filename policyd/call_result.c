@@ -48,6 +48,20 @@ signal_text(int number, char *dst, size_t size)
 		snprintf(dst, size, "SIG%d", number);
 }
 
+int
+signal_number(const char *text)
+{
+	char name[16];
+	int number;
+
+	for (number = 1; number < NSIG; number++) {
+		signal_text(number, name, sizeof(name));
+		if (strcmp(name, text) == 0)
+			return (number);
+	}
+	return (0);
+}
+
 /* What a limit that ended the call was, and its value. */
 static void
 limit_words(const struct call *c, unsigned cause, char *dst, size_t size)

@@ -38,12 +38,14 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/recover.c policyd/recover.h \
 	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/secrets.c policyd/secrets.h \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
-	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store.c policyd/store.h policyd/store_call.c \
+	policyd/store_migrate.c \
 	policyd/store_approval.c policyd/store_copy.c \
 	policyd/store_home.c policyd/store_idempotent.c \
 	policyd/store_keys.c \

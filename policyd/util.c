@@ -61,6 +61,21 @@ time_text(uint64_t wall, char buf[TIME_TEXT])
 	return (buf);
 }
 
+uint64_t
+time_of(const char *text)
+{
+	struct tm tm;
+	const char *p;
+	unsigned ms;
+	char z, more;
+
+	memset(&tm, 0, sizeof(tm));
+	if ((p = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm)) == NULL ||
+	    sscanf(p, ".%3u%c%c", &ms, &z, &more) != 2 || z != 'Z')
+		return (0);
+	return ((uint64_t)timegm(&tm) * 1000000 + ms * 1000);
+}
+
 void
 hex_sha(const uint8_t digest[32], char hex[SHA_HEX])
 {

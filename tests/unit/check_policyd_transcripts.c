@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "policyd_rig_test.h"
 
@@ -233,6 +234,74 @@ START_TEST(a_lost_end)
 }
 END_TEST
 
+static void
+shell(const char *command)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "cd %s/policy && %s", rig.dir, command);
+	ck_assert_int_eq(system(line), 0);
+}
+
+static const char *
+listed(const json_t *json, size_t i)
+{
+	return (rig_text(json_array_get(json_object_get(json, "calls"), i),
+	    "call"));
+}
+
+/*
+ * A process that is killed before it could write to the database what the
+ * audit log has: the next one has the calls all the same, how they ended and
+ * what they printed, under the serials that they had; and tells of what still
+ * ran that it was interrupted.
+ */
+START_TEST(calls_before_their_commit)
+{
+	static const char words[] = "{\"stdout\":\"last words\"}";
+	struct rig_call live, across;
+	char old[ID_SIZE], id[ID_SIZE], next[ID_SIZE], *lines;
+	uint64_t handle = user();
+	json_t *json;
+
+	call_over(handle, old);
+	ck_assert_int_eq(send_transcript(handle, old, "{\"a\":1}", 7), 1);
+	launched(handle, NULL, &across);
+	/* who reads has what waits written: the copy has these two */
+	(void)query(RIG_AGENT, handle, QUERY_CALLS, "");
+	shell("mkdir ../aside && cp -p state.db* ../aside");
+	call_over(handle, id);
+	ck_assert_int_eq(send_transcript(handle, id, words, strlen(words)), 1);
+	rig_ended(&rig, &across, END_SIGNALLED, 0, 9, "");
+	json_decref(rig_finished(&rig, &across));
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_DROP, &(struct got){0});
+	launched(handle, NULL, &live);
+	rig_kill(&rig);
+	shell("rm -f state.db* && cp -p ../aside/state.db* . && "
+	    "rm -r ../aside");
+	ck_assert_int_eq(rig_start(&rig), 0);
+	handle = user();
+	lines = query(RIG_AGENT, handle, QUERY_CALL, id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"state\":\"completed\""));
+	ck_assert_ptr_nonnull(strstr(lines, "}\n{\"stdout\":\"last words\"}\n"));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, live.id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"reason\":\"interrupted\""));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, across.id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"reason\":\"signalled\""));
+	ck_assert_ptr_nonnull(strstr(lines, "\"signal\":\"KILL\""));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, old);
+	ck_assert_ptr_nonnull(strstr(lines, "}\n{\"a\":1}\n"));
+	/* newest first: no serial was given twice */
+	call_over(handle, next);
+	json = json_loads(query(RIG_AGENT, handle, QUERY_CALLS, ""), 0, NULL);
+	ck_assert_str_eq(listed(json, 0), next);
+	ck_assert_str_eq(listed(json, 1), live.id);
+	ck_assert_str_eq(listed(json, 2), id);
+	ck_assert_str_eq(listed(json, 3), across.id);
+	json_decref(json);
+}
+END_TEST
+
 START_TEST(the_end_of_a_session_is_told)
 {
 	uint64_t handle = user();
@@ -270,6 +339,7 @@ main(void)
 	tcase_add_test(t, too_large);
 	tcase_add_test(t, a_torn_end);
 	tcase_add_test(t, a_lost_end);
+	tcase_add_test(t, calls_before_their_commit);
 	tcase_add_test(t, the_end_of_a_session_is_told);
 	suite_add_tcase(s, t);
 	return (rig_main(s));
