@@ -22,6 +22,7 @@
 
 #include <jansson.h>
 
+#include "text.h"
 #include "util.h"
 
 #define AUDIT_LINE_MAX	65536	/* bytes of one record */
@@ -92,6 +93,13 @@ int	audit_since(const struct audit_mark *, int (*fn)(void *,
  * takes: what can't be written now is kept.
  */
 void	audit_append(const char *event, json_t *members);
+/*
+ * The same where it is done for every call, without a tree: members are
+ * written (text.h) behind those that begin it, and then it is ended.  Nothing
+ * else is appended meanwhile.
+ */
+struct text *audit_begin(const char *event);
+void	audit_end(struct text *);
 /* One write of all that is pending.  -1: the disk is full or broken. */
 int	audit_flush(void);
 /* Flushes and syncs; *mark is then the last record on the disk. */

@@ -21,6 +21,7 @@
 #include "judge.h"
 #include "neuron.h"
 #include "store.h"
+#include "text.h"
 
 struct approval;
 struct egress_call;
@@ -171,8 +172,6 @@ uint64_t call_live_from(void);
 
 /* ---- results (call_result.c) ---- */
 
-/* Marks as words. */
-json_t	*marks_json(uint32_t marks);
 /* How a cause ends a call. */
 struct call_outcome {
 	enum call_state	 state;
@@ -184,8 +183,8 @@ void	signal_text(int number, char *dst, size_t size);
 /* 9 of "KILL"; 0 of what is no such text. */
 int	signal_number(const char *text);
 /* The record of a call that ended; end may be NULL where nothing ran. */
-json_t	*call_result(const struct call *, const struct call_end *,
-	    const char *reason, const char *words);
+void	call_result(struct text *, const struct call *,
+	    const struct call_end *, const char *reason, const char *words);
 /* A live call's record, and one from the database. */
 json_t	*call_live(const struct call *);
 json_t	*call_row_json(const struct call_row *);

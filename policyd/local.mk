@@ -52,6 +52,7 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
+	policyd/text.c policyd/text.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h \
@@ -93,6 +94,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
+	tests/unit/check_policyd_text \
 	tests/unit/check_policyd_transcripts
 check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
 
@@ -207,6 +209,11 @@ tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
 tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_policyd_store_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_text_SOURCES = \
+	tests/unit/check_policyd_text.c tests/unit/unit.h
+tests_unit_check_policyd_text_CPPFLAGS = \
+	$(policyd_libpolicyd_a_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_policyd_text_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

@@ -83,6 +83,7 @@ was_asked(const json_t *record)
 	const char *neuron = text_of(record, "neuron");
 	struct call_row row;
 
+	/* a dry run has no neuron, and is no call */
 	if (!id_ok(ID_CALL, id) || !id_ok(ID_NEURON, neuron) ||
 	    strlen(tool) >= sizeof(row.tool) ||
 	    (*session != '\0' && !id_ok(ID_SESSION, session)))
