@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec.h"
 #include "conn.h"
 #include "protocol.h"
 #include "request.h"
@@ -66,9 +67,9 @@ int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	    policy_page_fn *, void *arg);
 
 /* what: MANAGE_* */
-/* What is kept of a call; fd is taken over. */
-void	policy_transcript(uint64_t handle, const char *call,
-	    const char *denied, int fd);
+/* What is kept of a call.  -1: it can't be passed on. */
+int	policy_transcript(uint64_t handle, const char *call,
+	    const char *denied, const struct enc *bytes);
 
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 

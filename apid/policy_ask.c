@@ -290,16 +290,23 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 	policy_send(m);
 }
 
-void
+int
 policy_transcript(uint64_t handle, const char *call, const char *denied,
-    int fd)
+    const struct enc *bytes)
 {
+	int small = enc_size(bytes) <= TRANSCRIPT_INLINE, fd = -1;
 	struct imsg *m;
 
-	m = imsg_new(MSG_TRANSCRIPT);
+	if (!small && (fd = enc_memfd(bytes, "transcript")) == -1)
+		return (-1);
+	m = imsg_new(small ? MSG_TRANSCRIPT_TEXT : MSG_TRANSCRIPT);
 	imsg_put_u64(m, handle);
 	imsg_put_str(m, call);
 	imsg_put_str(m, denied != NULL ? denied : "");
-	imsg_put_fd(m, fd);
+	if (small)
+		imsg_put_bytes(m, enc_data(bytes), enc_size(bytes));
+	else
+		imsg_put_fd(m, fd);
 	policy_send(m);
+	return (0);
 }

@@ -21,12 +21,6 @@
 #include "verdict.h"
 #include "without.h"
 
-/*
- * us that apid may wait for word of a call that was asked or judged, if its
- * client waits for the end: most end by then, and it hears of all at once.
- */
-#define CALL_TELL_US	1000
-
 #define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);

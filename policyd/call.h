@@ -30,6 +30,12 @@ struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
 
+/*
+ * us that apid may wait for word of a call that was asked or judged, if its
+ * client waits for the end: most end by then, and it hears of all at once.
+ */
+#define CALL_TELL_US	1000
+
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
 	STEP_JUDGING,
@@ -196,12 +202,12 @@ json_t	*call_row_json(const struct call_row *);
 void	kept_add(const struct call *, const char *json);
 const char *kept_find(const char *id, uint32_t *principal);
 /*
- * What apid sent of a call that has ended: kept if it is this apid's, asked by
- * this handle, and the first.  Returns 1 if it is, 0 if it can't be, -1 if
- * apid may not send it again.
+ * What apid sent of a call that has ended (NULL: it can't be read): kept if it
+ * is this apid's, asked by this handle, and the first.  Returns 1 if it is, 0
+ * if it can't be, -1 if apid may not send it again.
  */
 int	kept_transcript(const char *id, unsigned generation, uint64_t handle,
-	    int fd);
+	    const uint8_t *bytes, size_t size);
 /* The apid is gone: what it has not sent will not come any more. */
 void	kept_reader_lost(void);
 /* Frees those whose time is over; all of them. */

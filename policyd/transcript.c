@@ -67,16 +67,16 @@ block_open(uint64_t block, int flags)
 
 /* The file that was appended to last stays open, while it is one. */
 static int
-append_open(uint64_t block)
+append_open(uint64_t block, struct stat *st)
 {
-	struct stat st;
-
 	if (append_fd != -1 && append_block == block &&
-	    fstat(append_fd, &st) == 0 && st.st_nlink > 0)
+	    fstat(append_fd, st) == 0 && st->st_nlink > 0)
 		return (append_fd);
 	append_close();
 	append_fd = block_open(block, O_WRONLY | O_APPEND | O_CREAT);
 	append_block = block;
+	if (append_fd != -1 && fstat(append_fd, st) == -1)
+		append_close();
 	return (append_fd);
 }
 
@@ -353,22 +353,19 @@ transcript_bytes(void)
 
 /* Appends at the end, or leaves the file as it was. */
 static int
-append(int fd, const char *record, const uint8_t *bytes, size_t size,
-    struct transcript_row *row)
+append(int fd, off_t end, const char *record, const uint8_t *bytes,
+    size_t size, struct transcript_row *row)
 {
-	struct stat st;
 	int saved;
 
-	if (fstat(fd, &st) == -1)
-		return (-1);
-	row->offset = (uint64_t)st.st_size;
+	row->offset = (uint64_t)end;
 	row->record = strlen(record) + 1;
 	row->length = row->record + size + 1;
 	if (write_lines(fd, record, bytes, size) == 0 &&
 	    store_transcript_add(row) == 0)
 		return (0);
 	saved = errno;
-	if (ftruncate(fd, st.st_size) == -1)
+	if (ftruncate(fd, end) == -1)
 		log_warn("transcripts: cutting");
 	errno = saved;
 	return (-1);
@@ -389,6 +386,7 @@ transcript_store(const struct call_row *call, const char *record,
     const uint8_t *bytes, size_t size)
 {
 	struct transcript_row row = { .serial = call->serial };
+	struct stat st;
 	int fd, r;
 
 	if (dir == -1 || call->serial == 0 || WITHOUT(transcript_kept))
@@ -399,12 +397,12 @@ transcript_store(const struct call_row *call, const char *record,
 	strlcpy(row.call, call->id, sizeof(row.call));
 	strlcpy(row.tool, call->tool, sizeof(row.tool));
 	row.time = wall_us();
-	if ((fd = append_open(block_of(call->serial))) == -1) {
+	if ((fd = append_open(block_of(call->serial), &st)) == -1) {
 		failed(strerror(errno));
 		return (-1);
 	}
-	if ((r = append(fd, record, bytes, bytes != NULL ? size : 0, &row)) ==
-	    -1)
+	if ((r = append(fd, st.st_size, record, bytes, bytes != NULL ? size :
+	    0, &row)) == -1)
 		failed(strerror(errno));
 	if (r == -1) {
 		append_close();

@@ -647,11 +647,14 @@ on_transcript(void *arg, struct imsg *m)
 {
 	struct imsg *answer = imsg_new(MSG_TRANSCRIBED);
 	char id[ID_SIZE], denied[1024];
+	size_t size;
 
 	(void)arg;
 	(void)imsg_get_u64(m);
 	imsg_get_str(m, id, sizeof(id));
 	imsg_get_str(m, denied, sizeof(denied));
+	if (imsg_type(m) == MSG_TRANSCRIPT_TEXT)
+		(void)imsg_get_bytes(m, &size);
 	if (imsg_end(m) == -1)
 		return (-1);
 	imsg_put_u8(answer, 1);
@@ -673,6 +676,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_RESIZE,		on_steer },
 	{ MSG_QUERY,		on_query },
 	{ MSG_TRANSCRIPT,	on_transcript },
+	{ MSG_TRANSCRIPT_TEXT,	on_transcript },
 	{ MSG_OPEN_NAMED,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
 	{ MSG_TOOLS_FOR,	on_tools_for },
