@@ -182,7 +182,7 @@ on_record(void *arg, const char *line, size_t len)
 	return (r);
 }
 
-/* Those that were asked get serials in the order in which they had them. */
+/* They get the serials that they had: those rise with the records. */
 static int
 add_asked(void)
 {
@@ -191,9 +191,9 @@ add_asked(void)
 
 	for (i = 0; i < asked.n; i++) {
 		row = &asked.v[i];
+		row->serial = store_next_call();
 		if (row->id[0] == '\0')
 			continue;
-		row->serial = store_next_call();
 		if (store_call_add(row) == -1)
 			return (-1);
 		if (row->ended != 0)

@@ -49,7 +49,7 @@ void	store_waiting_forget(void);
 int	store_idempotent_add(const uint8_t key[IDEMPOTENT_KEY],
 	    const uint8_t same[IDEMPOTENT_KEY], uint64_t serial);
 
-/* Numbered from 1 for what is bound, from 0 for what is read, as SQLite does. */
+/* As SQLite numbers: from 1 what is bound, from 0 what is read. */
 static inline void
 put_text(sqlite3_stmt *stmt, int i, const char *text)
 {

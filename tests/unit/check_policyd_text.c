@@ -130,6 +130,15 @@ START_TEST(times)
 	    UINT64_C(1700000000123000));
 	ck_assert_uint_eq(time_of(time_text(UINT64_C(1709251199999000), text)),
 	    UINT64_C(1709251199999000));
+	/* of the same second, of the next, of an earlier one */
+	ck_assert_str_eq(time_text(UINT64_C(1700000000007999), text),
+	    "2023-11-14T22:13:20.007Z");
+	ck_assert_str_eq(time_text(UINT64_C(1700000001000000), text),
+	    "2023-11-14T22:13:21.000Z");
+	ck_assert_str_eq(time_text(UINT64_C(999), text),
+	    "1970-01-01T00:00:00.000Z");
+	ck_assert_str_eq(time_text(UINT64_C(253402300799999000), text),
+	    "9999-12-31T23:59:59.999Z");
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ck_assert_uint_eq(time_of(none[i]), 0);
 }
