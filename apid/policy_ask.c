@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "call.h"
-#include "codec.h"
 #include "imsg.h"
-#include "log.h"
 #include "policy.h"
 #include "policy_internal.h"
 
@@ -292,24 +290,23 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 	policy_send(m);
 }
 
-void
+int
 policy_transcript(uint64_t handle, const char *call, const char *denied,
-    const struct enc *text)
+    const struct enc *bytes)
 {
-	int is_short = enc_size(text) <= TRANSCRIPT_SHORT_MOST, fd = -1;
+	int small = enc_size(bytes) <= TRANSCRIPT_INLINE, fd = -1;
 	struct imsg *m;
 
-	if (!is_short && (fd = enc_memfd(text, "transcript")) == -1) {
-		log_warn("call %s: its transcript", call);
-		return;
-	}
-	m = imsg_new(is_short ? MSG_TRANSCRIPT_SHORT : MSG_TRANSCRIPT);
+	if (!small && (fd = enc_memfd(bytes, "transcript")) == -1)
+		return (-1);
+	m = imsg_new(small ? MSG_TRANSCRIPT_TEXT : MSG_TRANSCRIPT);
 	imsg_put_u64(m, handle);
 	imsg_put_str(m, call);
 	imsg_put_str(m, denied != NULL ? denied : "");
-	if (is_short)
-		imsg_put_bytes(m, enc_data(text), enc_size(text));
+	if (small)
+		imsg_put_bytes(m, enc_data(bytes), enc_size(bytes));
 	else
 		imsg_put_fd(m, fd);
 	policy_send_before(m);
+	return (0);
 }

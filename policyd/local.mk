@@ -38,18 +38,21 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/recover.c policyd/recover.h \
 	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/secrets.c policyd/secrets.h \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
-	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store.c policyd/store.h policyd/store_call.c \
+	policyd/store_migrate.c \
 	policyd/store_approval.c policyd/store_copy.c \
 	policyd/store_home.c policyd/store_idempotent.c \
 	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
+	policyd/text.c policyd/text.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h \
@@ -91,6 +94,7 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
+	tests/unit/check_policyd_text \
 	tests/unit/check_policyd_transcripts \
 	tests/unit/check_policyd_workspaces
 check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
@@ -212,6 +216,11 @@ tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
 tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_policyd_store_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_text_SOURCES = \
+	tests/unit/check_policyd_text.c tests/unit/unit.h
+tests_unit_check_policyd_text_CPPFLAGS = \
+	$(policyd_libpolicyd_a_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_policyd_text_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

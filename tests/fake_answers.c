@@ -302,7 +302,7 @@ fake_on_transcript(void *arg, struct imsg *m)
 	(void)imsg_get_u64(m);
 	imsg_get_str(m, id, sizeof(id));
 	imsg_get_str(m, denied, sizeof(denied));
-	if (imsg_type(m) == MSG_TRANSCRIPT_SHORT)
+	if (imsg_type(m) == MSG_TRANSCRIPT_TEXT)
 		(void)imsg_get_bytes(m, &size);
 	if (imsg_end(m) == -1)
 		return (-1);

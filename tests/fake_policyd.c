@@ -378,7 +378,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_RESIZE,		on_steer },
 	{ MSG_QUERY,		fake_on_query },
 	{ MSG_TRANSCRIPT,	fake_on_transcript },
-	{ MSG_TRANSCRIPT_SHORT,	fake_on_transcript },
+	{ MSG_TRANSCRIPT_TEXT,	fake_on_transcript },
 	{ MSG_OPEN_NAMED,	fake_on_open_named },
 	{ MSG_END_NAMED,	fake_on_end_named },
 	{ MSG_TOOLS_FOR,	fake_on_tools_for },
