@@ -397,10 +397,7 @@ neuron_make(const struct neuron_request *req)
 static int
 fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
 {
-	*failed = "cgroup leaves";
-	if (cg_leaves(&s->cg, s->kuid,
-	    (unsigned)limits->v[LIMIT_RUNNING]) == -1)
-		return (-1);
+	*failed = "";
 	if (memcmp(&s->limits, limits, sizeof(*limits)) == 0)
 		return (0);
 	if (cg_limit(slots_base(), &s->cg, limits, failed) == -1)

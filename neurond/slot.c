@@ -136,8 +136,8 @@ make(struct slot *s)
 	struct imsg *m;
 
 	snprintf(name, sizeof(name), "n-%u-%u", s->n, s->generation);
-	if (cg_make(slots.base, &s->cg, name, s->kuid,
-	    (unsigned)limits->v[LIMIT_RUNNING]) == -1) {
+	/* Most neurons run one call at a time: see call.c for the others. */
+	if (cg_make(slots.base, &s->cg, name, s->kuid, 1) == -1) {
 		log_warn("cgroup %s", name);
 		return (-1);
 	}
