@@ -17,9 +17,10 @@ ROW(NS_MAKE,	CH_MAKER, DIR_DOWN, 12, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* NS_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
  *   S step; user namespace, network namespace */			\
 ROW(NS_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_NS), ST_ANY)	\
-/* WALK u32 slot, u32 generation, u32 kuid, u32 uid, u32 gid,		\
- *   B groups (u32s), S workspace */					\
-ROW(WALK,	CH_MAKER, DIR_DOWN, 20, 2, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* WALK u32 slot, u32 generation, u32 kuid, u32 uid, u32 gid, u32 number	\
+ *   and u32 ticket of a PLACE that is asked for with it (0: none),	\
+ *   B groups (u32s), S workspace[; the PLACE's record] */		\
+ROW(WALK,	CH_MAKER, DIR_DOWN, 28, 2, 0, 1, FDS(FD_ANY), ST_ANY)	\
 /* WALKED u32 slot, u32 generation, u32 error (errno, 0 for none),	\
  *   S why; the directory (O_PATH), user namespace for its idmap */	\
 ROW(WALKED,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_NS), ST_ANY) \

@@ -53,6 +53,7 @@ struct neuron {
 	struct listeners listeners;
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
+	uint32_t	 guessed;	/* the place asked for with the walk */
 	int		 placed;	/* protected names are there */
 	enum neuron_home persistent;
 	int		 home;		/* its mount, until init has it */

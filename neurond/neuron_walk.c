@@ -31,6 +31,7 @@ neuron_walk(struct neuron *n)
 	imsg_put_u32(m, n->slot->kuid);
 	imsg_put_u32(m, n->owner.uid);
 	imsg_put_u32(m, n->owner.gid);
+	place_guess(n, m);
 	imsg_put_bytes(m, groups, 4 * n->owner.ngroups);
 	imsg_put_str(m, n->workspace);
 	return (helper_send(HELPER_MAKER, m));
@@ -69,7 +70,7 @@ walked(struct neuron *n, int dir, int user_ns)
 	} else if (place_hold(n, dir) == -1)
 		neuron_end(n, GONE_FAILED, "a record of placeholders: %s",
 		    strerrordesc_np(errno));
-	else
+	else if (!place_guessed(n))
 		place_ask(n);
 }
 
@@ -84,6 +85,12 @@ neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
 			break;
 	if (n == NULL || n->state != NEURON_WALKING)
 		return;		/* dropped meanwhile */
+	if (error == ESTALE && place_guessed(n)) {
+		/* Its record has another owner: as him. */
+		n->guessed = 0;
+		place_ask(n);
+		return;
+	}
 	if (error == WALK_REFUSED)
 		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
 		    why);
