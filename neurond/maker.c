@@ -115,17 +115,19 @@ worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
 static int
 on_ns_make(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, kuid;
+	static struct walk w;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	kuid = imsg_get_u32(m);
-	if (imsg_end(m) == -1 || kuid == 0)
+	w.slot = imsg_get_u32(m);
+	w.generation = imsg_get_u32(m);
+	w.kuid = imsg_get_u32(m);
+	w.uid = imsg_get_u32(m);
+	w.gid = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || w.kuid == 0)
 		return (-1);
 	FAULT("maker.asked");
-	if (worker_start(MSG_NS_MADE, slot, generation) == 0)
-		maker_ns(slot, generation, kuid);
+	if (worker_start(MSG_NS_MADE, w.slot, w.generation) == 0)
+		maker_ns(&w);
 	FAULT("maker.forked");
 	return (0);
 }
@@ -168,6 +170,7 @@ on_walk(void *arg, struct imsg *m)
 	w.gid = imsg_get_u32(m);
 	w.number = imsg_get_u32(m);
 	w.ticket = imsg_get_u32(m);
+	w.mapped = imsg_get_u8(m) != 0;
 	groups = imsg_get_bytes(m, &size);
 	if (size % 4 != 0 || size / 4 > GROUPS_MAX)
 		return (-1);

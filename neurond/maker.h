@@ -33,13 +33,19 @@ struct walk {
 	uint32_t	 number;	/* of the record */
 	uint32_t	 ticket;	/* 0: there is no record */
 	int		 record;
+	int		 mapped;	/* neurond has what walk_map() makes */
 	size_t		 ngroups;
 	gid_t		 groups[GROUPS_MAX];
 	char		 path[PATH_BYTES_MAX];
 };
 
-/* A user namespace with its limits at 0, and a network namespace with lo. */
-_Noreturn void	maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid);
+/*
+ * A user namespace with its limits at 0, and a network namespace with lo; and
+ * the one for the idmap of a workspace of w's owner, unless that is root.
+ */
+_Noreturn void	maker_ns(const struct walk *);
+/* The last of these: an fd, or -1 with errno and *step. */
+int	walk_map(const struct walk *, const char **step);
 
 /* Sockets in a network namespace of maker_ns(): which is LISTENER_*. */
 _Noreturn void	maker_listen(uint32_t slot, uint32_t generation,

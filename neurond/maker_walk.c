@@ -57,8 +57,8 @@ walk_gid_map(char *out, size_t size, gid_t gid, uint32_t kuid)
 	return (n < 0 || (size_t)n >= size ? -1 : 0);
 }
 
-static int
-idmap_ns(const struct walk *w, const char **step)
+int
+walk_map(const struct walk *w, const char **step)
 {
 	char uids[48], gids[160];
 
@@ -207,10 +207,11 @@ walk(const struct walk *w, int *dir)
 {
 	const char *step = "becoming the owner", *why;
 	struct imsg *m;
-	int ns, fd;
+	int ns = -1, fd;
 
 	*dir = -1;
-	if ((ns = idmap_ns(w, &step)) == -1 || walk_become(w) == -1)
+	if ((!w->mapped && (ns = walk_map(w, &step)) == -1) ||
+	    walk_become(w) == -1)
 		return (answer(w, errno, step));
 	FAULT("worker.owner");
 	fd = walk_open(w->path);
@@ -222,7 +223,8 @@ walk(const struct walk *w, int *dir)
 	if (w->ticket != 0)
 		*dir = dup(fd);
 	imsg_put_fd(m, fd);
-	imsg_put_fd(m, ns);
+	if (!w->mapped)
+		imsg_put_fd(m, ns);
 	return (m);
 }
 

@@ -438,6 +438,7 @@ start_build(struct neuron *n)
 		return;
 	}
 	FAULT("neuron.build");
+	slot_unmap(s);
 	set_state(n, NEURON_BUILDING);
 	n->channel = neuron_init_channel(n, fds[0]);
 	m = imsg_new(MSG_BUILD);

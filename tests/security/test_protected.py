@@ -349,6 +349,12 @@ class Placeholders(Base):
         self.assertEqual(self.names(w), w.PLACEHOLDERS - {".gitmodules"})
         r = self.i.call("python", {"code": "open('.envrc/x', 'w')"}, session=s)
         self.assertEqual((r["exit_code"], "Error" in r["stderr"]), (1, True), r)
+        # what it writes there is its owner's, and nobody else's
+        owner = more.get("owner", w.fields()["owner"])
+        self.i.bash("echo >made", session=s)
+        st = os.lstat(w.path + "/made")
+        self.assertEqual({"uid": st.st_uid, "gid": st.st_gid}, owner)
+        os.unlink(w.path + "/made")
         return s
 
     def test_known_again(self):
