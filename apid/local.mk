@@ -176,4 +176,5 @@ EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
 	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip \
+	tests/fuzz/scan.dict \
 	tests/fuzz/corpus/dry tests/fuzz/corpus/approval
