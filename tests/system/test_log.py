@@ -155,7 +155,9 @@ class Ids(unittest.TestCase):
 class Journal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.s = Played("approval-expiry 60s\nlog verbose\n")
+        cls.s = Played("approval-expiry 60s\nlog verbose\n"
+                       "profile default { egress { allow host "
+                       "listed.example } }\n")
 
     @classmethod
     def tearDownClass(cls):
@@ -198,6 +200,20 @@ class Journal(unittest.TestCase):
                    if "by operator" in e["MESSAGE"]]
         self.assertEqual(len(decided), 1)
         self.assertRegex(decided[0]["MYELIN_REQUEST_ID"], RID)
+
+    def test_fields_of_egress(self):
+        """What is let through to the network names the call it is of."""
+        s = self.s
+        _, call = s.request(AGENT, "POST", "/v1/calls", {
+            "tool": "fetch", "args": {"url": "http://not.listed.example/"},
+            "wait_ms": 20000})
+        self.assertEqual(call.get("state"), "completed", call)
+        wait_for(lambda: self.of(MYELIN_NEURON=call["neuron"],
+                                 MYELIN_PROCESS="egressd"), 10)
+        (e,) = self.of(MYELIN_NEURON=call["neuron"],
+                       MYELIN_PROCESS="egressd")
+        self.assertIn("not.listed.example:80 is refused", e["MESSAGE"])
+        self.assertEqual(e["MYELIN_CALL"], call["call"])
 
     def test_no_text_becomes_a_field(self):
         """What a client says is in the message, whatever it looks like."""
