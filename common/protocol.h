@@ -412,7 +412,9 @@ ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
  *   S which and why; detached mounts... */				\
-ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)	\
+/* OPEN_NAMED_RO: OPEN_NAMED, whose new session has a read-only workspace */ \
+ROW(OPEN_NAMED_RO, CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 

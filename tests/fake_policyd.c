@@ -674,6 +674,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_QUERY,		on_query },
 	{ MSG_TRANSCRIPT,	on_transcript },
 	{ MSG_OPEN_NAMED,	on_open_named },
+	{ MSG_OPEN_NAMED_RO,	on_open_named },
 	{ MSG_END_NAMED,	on_end_named },
 	{ MSG_TOOLS_FOR,	on_tools_for },
 	{ MSG_REQUEST,		nothing },

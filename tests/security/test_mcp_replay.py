@@ -159,6 +159,9 @@ class Replay(unittest.TestCase):
             with case(uid):
                 self.not_good(self.modern(ASKS, good, mcp=other,
                                           session=False))
+        # nor is it good for the same in another place
+        self.not_good(self.modern(ASKS, good, session=False, headers={
+            "Myelin-Read-Only": "true"}))
         self.allow(a["approval"])
         for uid in (OTHER, OPERATOR, 0):
             self.not_good(self.modern(ASKS, good, mcp=Mcp(self.i, uid),
