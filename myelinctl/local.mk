@@ -30,6 +30,8 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/log.c \
+	myelinctl/log.h \
+	myelinctl/log_search.c \
 	myelinctl/log_level.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/mcp.c myelinctl/mcp.h \

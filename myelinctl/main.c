@@ -102,7 +102,7 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "metrics", "s", 0, EXIT_FAILED, "", "numbers of the service, as "
 	    "Prometheus reads them (operators)", cmd_metrics },
-	{ "log", "sj", 0, EXIT_FAILED, "ID", "all there is of a request, "
+	{ "log", "sj1", 0, EXIT_FAILED, "ID", "all there is of a request, "
 	    "call, approval, session, neuron or key (operators)", cmd_log },
 	{ "log-level", "s", 0, EXIT_FAILED, "[verbose | brief]", "how much the "
 	    "service logs (operators)", cmd_log_level },
