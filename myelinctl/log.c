@@ -117,7 +117,6 @@ count(struct found *f, const json_t *record)
 	} rows[] = {
 		{ "call.asked", 1, 0 }, { "call.finished", -1, 0 },
 		{ "session.opened", 1, 0 }, { "session.ended", -1, 0 },
-		{ "neuron.made", 1, 0 }, { "neuron.gone", -1, 0 },
 		{ "neuron.created", 0, 1 }, { "neuron.destroyed", 0, -1 },
 		{ "key.added", 0, 1 },
 	};
@@ -125,6 +124,11 @@ count(struct found *f, const json_t *record)
 	const char *decision = text_of(record, "decision");
 	size_t i;
 
+	/* Those of a service that stopped went without a record. */
+	if (event != NULL && strcmp(event, "neuron.made") == 0)
+		f->neurons++;
+	if (event != NULL && strcmp(event, "neuron.gone") == 0)
+		f->neurons--;
 	for (i = 0; event != NULL && i < NITEMS(rows); i++) {
 		if (strcmp(event, rows[i].event) != 0)
 			continue;
@@ -148,6 +152,8 @@ line(void *arg, const json_t *text, uint64_t sequence)
 	struct found *f = w->f;
 	json_t *record;
 
+	if (!json_is_string(text))
+		return (0);
 	if (log_may_belong(f, text)) {
 		record = json_loadb(json_string_value(text),
 		    json_string_length(text), JSON_ALLOW_NUL, NULL);
@@ -160,9 +166,11 @@ line(void *arg, const json_t *text, uint64_t sequence)
 		}
 		json_decref(record);
 	}
+	if (strstr(json_string_value(text), "\"event\":\"service.") != NULL)
+		f->neurons = 0;
 	/* What belongs to an end stands close behind it. */
-	return (f->records > 0 && f->open <= 0 && f->lasting <= 0 &&
-	    sequence > w->over + AUDIT_PAGE);
+	return (f->records > 0 && f->open <= 0 && f->neurons <= 0 &&
+	    f->lasting <= 0 && sequence > w->over + AUDIT_PAGE);
 }
 
 /* In its order: what leads somewhere comes first. */

@@ -21,6 +21,7 @@ struct found {
 	size_t		 records;
 	int		 more;			/* there were too many */
 	int		 open;			/* that have not ended */
+	int		 neurons;		/* the same */
 	int		 lasting;		/* that may get more records */
 	struct audit_limit since;		/* as far back as that */
 	uint64_t	 searched;		/* its beginning was not found

@@ -12,7 +12,7 @@
 #include "api.h"
 #include "log.h"
 
-#define BACK_MOST	1000000	/* records, unless --since says how far */
+#define BACK_MOST	200000	/* records, unless --since says how far */
 
 /* ---- reading ---- */
 
