@@ -12,6 +12,8 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/audit_export.c \
 	myelinctl/audit_verify.c \
 	myelinctl/backup.c \
+	myelinctl/backup.h \
+	myelinctl/backup_homes.c \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
