@@ -99,7 +99,7 @@ policy_open_named(struct conn *c, const char *name, const struct request *q,
 
 	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
-	m = imsg_new(MSG_OPEN_NAMED);
+	m = imsg_new(q->read_only ? MSG_OPEN_NAMED_RO : MSG_OPEN_NAMED);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
 	imsg_put_str(m, name);
@@ -237,7 +237,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u8(m, (uint8_t)q->input);
 	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
 	    (q->dry_run ? ASK_F_DRY_RUN : 0) |
-	    (q->read_only ? ASK_F_READ_ONLY : 0) |
+	    (session == NULL && q->read_only ? ASK_F_READ_ONLY : 0) |
 	    (call->patient ? ASK_F_PATIENT : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);

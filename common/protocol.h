@@ -415,7 +415,9 @@ ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)	\
 /* TRANSCRIPT_TEXT u64 handle, S call, S denied, S bytes: TRANSCRIPT of few	\
  *   bytes, which need no memfd */					\
-ROW(TRANSCRIPT_TEXT, CH_AGENT, DIR_UP, 8, 3, 0, 0, FDS(FD_NONE), ST_UP)
+ROW(TRANSCRIPT_TEXT, CH_AGENT, DIR_UP, 8, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* OPEN_NAMED_RO: OPEN_NAMED, whose new session has a read-only workspace */ \
+ROW(OPEN_NAMED_RO, CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 

@@ -51,6 +51,7 @@ static const struct channel_handler handlers[] = {
 	{ MSG_TRANSCRIPT,	on_transcript },
 	{ MSG_TRANSCRIPT_TEXT,	on_transcript_text },
 	{ MSG_OPEN_NAMED,	named_on_open },
+	{ MSG_OPEN_NAMED_RO,	named_on_open_ro },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
 	{ MSG_SHOWN,		on_shown },

@@ -49,6 +49,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/reload.c \
 	supervisord/reload_same.c \
 	supervisord/restart.c supervisord/restart.h \
+	supervisord/work.c supervisord/work.h \
 	supervisord/sockets.c \
 	supervisord/state.c supervisord/state.h \
 	supervisord/supervisor.c supervisord/supervisor.h \

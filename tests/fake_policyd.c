@@ -380,6 +380,7 @@ static const struct channel_handler api_handlers[] = {
 	{ MSG_TRANSCRIPT,	fake_on_transcript },
 	{ MSG_TRANSCRIPT_TEXT,	fake_on_transcript },
 	{ MSG_OPEN_NAMED,	fake_on_open_named },
+	{ MSG_OPEN_NAMED_RO,	fake_on_open_named },
 	{ MSG_END_NAMED,	fake_on_end_named },
 	{ MSG_TOOLS_FOR,	fake_on_tools_for },
 	{ MSG_REQUEST,		nothing },

@@ -199,8 +199,17 @@ class Refused(SupervisordTest):
 
     def test_child_never_ready(self):
         i = self.instance(conf=CONF + "environment allow FAKE_UNREADY\n")
-        self.refused(i, r"judged \(pid \d+\) was not ready within 10 s: it "
+        self.refused(i, r"judged \(pid \d+\) was not ready within 1\d s: it "
                      r"did not say READY", seconds=40)
+
+    def test_child_at_work(self):
+        """What takes long is not what stands still: it is waited for."""
+        i = self.instance(conf=CONF + "environment allow FAKE_BUSY\n")
+        i.start(wait=False)
+        i.wait_log(r"judged \(pid \d+\) is not ready after 1\d s and at "
+                   r"work", seconds=40)
+        i.wait_log(r"myelind: ready: ", seconds=60)
+        self.assertEqual(i.stop(), 0)
 
     def test_child_speaks_garbage(self):
         i = self.instance(conf=CONF + "environment allow FAKE_GARBAGE\n")
