@@ -11,12 +11,13 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path[:0] = [HERE, os.path.join(TOP, "tests", "system")]
+from models import Model  # noqa: E402
 from test_package import (PAYLOAD, get, journal, sh, show,  # noqa: E402
                           wait_for)
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__)))))
 POWER = "/var/lib/vm-power.json"
 CONF = "/etc/myelin/conf.d/vm.conf"
 HOME = "/home/me"
@@ -114,6 +115,34 @@ class Newcomer(unittest.TestCase):
                timeout=300)
         self.assertEqual(r.returncode, 0, (r.stdout, r.stderr[-3000:]))
         self.assertIn(b"life: done", r.stdout)
+
+    def test_3b_an_agent_by_its_recipe(self):
+        """Codex CLI, as far as it can be typed: a scripted model, on the
+        loopback, says what a person or a real one would."""
+        program = PAYLOAD + "/codex"
+        if not os.path.exists(program):
+            self.skipTest("the host's npm had no Codex CLI")
+        sh("install", "-m", "755", program, "/usr/local/bin/codex")
+        found = blocks(chapter("Use it from the agent you have"))
+        config, (line,) = [found[n:n + 2] for n, b in enumerate(found)
+                           if b[0] == "[mcp_servers.myelin]"][0]
+        with Model("cat greeting; pwd", "It is done.") as model:
+            config = [
+                'model = "scripted"', 'model_provider = "ours"',
+                "[model_providers.ours]", 'name = "ours"',
+                'base_url = "%s/v1"' % model.url, 'wire_api = "responses"',
+                ] + config + ["startup_timeout_sec = 120"]
+            self.type("mkdir -p ~/.codex && cat >~/.codex/config.toml <<'E'\n"
+                      "%s\nE" % "\n".join(config))
+            # nobody sits before it: then it has no server of its own either
+            line = line.replace("codex ", "codex exec --skip-git-repo-check ") \
+                .replace(" --no-daemon", "")
+            out = self.type(line + " 'what is there?'", cwd=HOME + "/src/app")
+        self.assertEqual(out, "It is done.\n")
+        self.assertIn("hello", json.dumps(model.came))
+        self.assertIn(HOME + "/src/app", json.dumps(model.came))
+        self.assertIn(("bash", "completed"), [
+            (c["tool"], c["state"]) for c in get("/v1/calls")["calls"]])
 
     def test_4_a_stranger_finds_the_log(self):
         self.assertIn("myelind", journal("-n", "50"))
