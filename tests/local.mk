@@ -5,7 +5,7 @@ EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
 	contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
-	tests/fuzz/corpus tests/mcp
+	tests/fuzz/corpus tests/mcp tests/agents
 
 # The packaging goes along where it is; what a build of it left does not.
 dist-hook:

@@ -20,7 +20,8 @@ SIZE = "6G"		# sparse
 PACKAGES = """systemd systemd-sysv libpam-systemd dbus udev kmod login passwd
     procps apparmor libevent-core-2.1-7 libjansson4 libseccomp2 libcap2 libbsd0
     libmd0 libsqlite3-0 libssl3 libvectorscan5 python3 git make gcc libcap2-bin
-    ca-certificates patch tmux less adduser e2fsprogs sudo curl""".split()
+    ca-certificates patch tmux less adduser e2fsprogs sudo curl
+    autopkgtest""".split()
 
 # Everything that a root disk and the report's port need; modules.dep adds
 # what these depend on.
