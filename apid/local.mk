@@ -87,6 +87,7 @@ dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_answers.c tests/fake_answers.h \
 	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
@@ -175,4 +176,5 @@ EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
 	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip \
+	tests/fuzz/scan.dict \
 	tests/fuzz/corpus/dry tests/fuzz/corpus/approval

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec.h"
 #include "conn.h"
 #include "protocol.h"
 #include "request.h"
 
 struct call;
-struct enc;
 
 /* A channel's new end: the one before is gone, and all that hung on it. */
 void	policy_plumb(enum channel_kind, int fd);
@@ -66,9 +66,12 @@ typedef void policy_page_fn(void *arg, unsigned status, const char *json,
 int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	    policy_page_fn *, void *arg);
 
-/* What is kept of a call: JSON on one line; when this turn is over. */
-void	policy_transcript(uint64_t handle, const char *call,
-	    const char *denied, const struct enc *);
+/*
+ * What is kept of a call: JSON on one line, sent when this turn is over.  -1:
+ * it can't be passed on.
+ */
+int	policy_transcript(uint64_t handle, const char *call,
+	    const char *denied, const struct enc *bytes);
 
 /* what: MANAGE_* */
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);

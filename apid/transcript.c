@@ -238,11 +238,10 @@ transcript_send(struct call *call)
 		return;
 	if ((to = enc_new(TRANSCRIPT_MAX)) == NULL)
 		return;
-	if (write_it(to, call) == -1)
+	if (write_it(to, call) == -1 || policy_transcript(call->handle,
+	    call->id, call->denied, to) == -1)
 		log_warnx("call %s: its transcript can't be written",
 		    call->id);
-	else
-		policy_transcript(call->handle, call->id, call->denied, to);
 	enc_free(to);
 }
 

@@ -16,6 +16,7 @@
 #endif
 
 #define COPY_MOST	(16 * 1024)	/* bytes of a memfd that are copied */
+#define FIRST_READ	2048	/* bytes; at most COPY_MOST */
 
 #define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -368,13 +369,38 @@ copy_of(int fd, size_t size)
 	return (NULL);
 }
 
+/*
+ * What is shorter than a first read, as nearly all are: its size is known by
+ * that.  1 if it is, with its copy or NULL and errno.
+ */
+static int
+copy_short(int fd, size_t max, size_t *size, uint8_t **copy)
+{
+	uint8_t first[FIRST_READ];
+	ssize_t n;
+
+	if ((n = pread(fd, first, sizeof(first), 0)) <= 0 ||
+	    n == sizeof(first))
+		return (0);
+	*size = (size_t)n;
+	*copy = NULL;
+	if (*size > max)
+		errno = EFBIG;
+	else if ((*copy = malloc(*size)) != NULL)
+		memcpy(*copy, first, *size);
+	return (1);
+}
+
 const uint8_t *
 memfd_map(int fd, size_t max, size_t *size)
 {
 	static const uint8_t nothing[1];
 	struct stat st;
+	uint8_t *copy;
 	void *p;
 
+	if (copy_short(fd, max, size, &copy))
+		return (copy);
 	if (fstat(fd, &st) == -1)
 		return (NULL);
 	if (st.st_size < 0 || (uint64_t)st.st_size > max) {

@@ -55,7 +55,8 @@ COMMON_LIBS = common/libcommon.a common/libcore.a $(LIBEVENT_LIBS) \
 if HAVE_CHECK
 COMMON_TESTS = \
 	tests/unit/check_codec \
-	tests/unit/check_imsg \
+	tests/unit/check_imsg tests/unit/check_imsg_packet \
+	tests/unit/check_imsg_send \
 	tests/unit/check_limits \
 	tests/unit/check_proc_death \
 	tests/unit/check_slice \
@@ -64,9 +65,18 @@ check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
 tests_unit_check_codec_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_codec_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
-tests_unit_check_imsg_SOURCES = tests/unit/check_imsg.c tests/unit/unit.h
+tests_unit_check_imsg_SOURCES = tests/unit/check_imsg.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
 tests_unit_check_imsg_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_imsg_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_imsg_packet_SOURCES = tests/unit/check_imsg_packet.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
+tests_unit_check_imsg_packet_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_imsg_packet_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_imsg_send_SOURCES = tests/unit/check_imsg_send.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
+tests_unit_check_imsg_send_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_imsg_send_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_limits_SOURCES = tests/unit/check_limits.c tests/unit/unit.h
 tests_unit_check_limits_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_limits_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
