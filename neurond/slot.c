@@ -27,7 +27,7 @@
 #define AT_ONCE		4		/* makings while somebody waits */
 #define SPENT_MOST	4		/* that wait for a quiet moment */
 #define DEFER_MOST	25		/* pauses for the sake of others */
-#define UNWANTED_MOST	8		/* before nobody is expected any more */
+#define EXPECT_US	1000000		/* after a workspace, another */
 
 static struct {
 	struct cg_base	*base;
@@ -40,7 +40,7 @@ static struct {
 	unsigned	 next;		/* round robin: a uid rests longest */
 	uid_t		 uid;		/* who is expected, 0: nobody */
 	gid_t		 gid;
-	unsigned	 unwanted;	/* made for him in vain, in a row */
+	struct event	*forget;	/* him */
 	struct event	*timer;
 } slots;
 
@@ -260,9 +260,11 @@ slot_take_spare(void)
 void
 slots_expect(uid_t uid, gid_t gid)
 {
+	struct timeval tv = { .tv_sec = EXPECT_US / 1000000 };
+
 	slots.uid = uid;
 	slots.gid = gid;
-	slots.unwanted = 0;
+	event_add(slots.forget, &tv);
 }
 
 int
@@ -278,8 +280,20 @@ slot_unmap(struct slot *s)
 		return;
 	close(s->map_ns);
 	s->map_ns = -1;
-	if (++slots.unwanted == UNWANTED_MOST)
-		slots_expect(0, 0);
+}
+
+static void
+on_forget(evutil_socket_t fd, short what, void *arg)
+{
+	unsigned i;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	slots.uid = 0;
+	for (i = 0; i < slots.n; i++)
+		if (slots.v[i].state == SLOT_READY)
+			slot_unmap(&slots.v[i]);
 }
 
 void
@@ -322,7 +336,9 @@ slot_on_ns_made(void *arg, struct imsg *m)
 	FAULT("slot.made");
 	s->user_ns = imsg_claim_fd(m, 0);
 	s->net_ns = imsg_claim_fd(m, 1);
-	s->map_ns = s->map_uid == 0 ? -1 : imsg_claim_fd(m, 2);
+	/* He may have been forgotten meanwhile. */
+	if (s->map_uid != 0 && slots.uid != 0)
+		s->map_ns = imsg_claim_fd(m, 2);
 	s->state = SLOT_READY;
 	slots.ready++;
 	neurons_poke();
@@ -352,7 +368,8 @@ slots_init(struct cg_base *base, unsigned n)
 	slots.n = n;
 	slots.v = calloc(n, sizeof(*slots.v));
 	slots.timer = evtimer_new(proc_base(), on_timer, NULL);
-	if (slots.v == NULL || slots.timer == NULL)
+	slots.forget = evtimer_new(proc_base(), on_forget, NULL);
+	if (slots.v == NULL || slots.timer == NULL || slots.forget == NULL)
 		fatal("slots");
 	for (i = 0; i < n; i++) {
 		slots.v[i].n = i;

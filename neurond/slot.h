@@ -43,13 +43,13 @@ struct slot *slot_take(void);
 /* The same where it leaves enough for who asks. */
 struct slot *slot_take_spare(void);
 /*
- * The owner that the next workspace is likely to have: stock that is made from
- * now on has a namespace for its idmap.  uid 0: nobody knows.
+ * The owner that the next workspace is likely to have: stock that is made in
+ * the next second has a namespace for its idmap, and no longer.
  */
 void	slots_expect(uid_t, gid_t);
 /* 1 if the slot has that namespace for this owner. */
 int	slot_is_mapped(const struct slot *, uid_t, gid_t);
-/* Closes one that its neuron did not want; after some, nobody is expected. */
+/* Closes it, if it is there. */
 void	slot_unmap(struct slot *);
 /*
  * Nothing runs in it any more.  Its cgroups are removed later, after the

@@ -4,6 +4,7 @@
  * The clone is still real root until it joins the user namespace: what it
  * mounts belongs to the host's, so the neuron has no power over it.
  */
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -33,6 +34,8 @@
 #include "without.h"
 
 #define TERMINALS_MAX	32	/* of one neuron */
+/* Bytes; each line of a workspace may hold its path twice, escaped. */
+#define MOUNTINFO_MAX	(2 * 1024 * 1024)
 
 /* "" and NEW_ROOT are all that prefix can be: this never truncates. */
 const char *
@@ -387,28 +390,30 @@ step_no_new_privs(struct builder *b)
 static int
 step_assert_mounts(struct builder *b)
 {
-	/* Each line of a workspace may hold its path twice, escaped. */
-	static char text[2 * 1024 * 1024];
 	const char *why;
 	size_t have = 0;
 	ssize_t n;
-	int fd;
+	char *text;
+	int fd, r = -1;
 
+	/* PID 1 keeps nothing of it. */
+	text = mmap(NULL, MOUNTINFO_MAX, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return (-1);
 	fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return (-1);
-	while ((n = read(fd, text + have, sizeof(text) - 1 - have)) > 0)
+	while ((n = read(fd, text + have, MOUNTINFO_MAX - 1 - have)) > 0)
 		have += (size_t)n;
 	close(fd);
-	text[have] = '\0';
-	if (n != 0)
-		return (-1);
-	if (plan_check(&b->native->plan, text, &why) == -1 &&
-	    !WITHOUT(mount_plan)) {
+	if (n == 0 && (plan_check(&b->native->plan, text, &why) == 0 ||
+	    WITHOUT(mount_plan)))
+		r = 0;
+	else if (n == 0)
 		errno = ENOTRECOVERABLE;
-		return (-1);
-	}
-	return (0);
+	(void)munmap(text, MOUNTINFO_MAX);
+	return (r);
 }
 
 static int

@@ -225,6 +225,10 @@ def quiet(instance):
         slots, busy = neuron_cgroups(status["instance"])
         if busy != pool["ready"] or slots != STOCK + pool["ready"]:
             return "%d cgroups of slots, %d with processes" % (slots, busy)
+        # the namespaces of the next workspace's owner, for a second
+        kinds = descriptors(instance.pid("neurond"))
+        if kinds.get("user", 0) > kinds.get("net", 0):
+            return "descriptors of neurond: %s" % kinds
     except (OSError, ValueError, AssertionError, KeyError,
             IndexError) as e:
         return "no status: %s" % e

@@ -35,6 +35,8 @@ AT_ERASE = ("maker.erase-asked", "worker.erase", "neuron.erase",
             "neuron.erased")
 # Placeholders stay a second after the last neuron of their workspace.
 LATE = ("neuron.cleared", "maker.clear-asked")
+# While they stay, the walk to the workspace sees to them.
+AT_FIRST = ("maker.place-asked",)
 
 
 def sources():
@@ -202,6 +204,11 @@ class Faults(unittest.TestCase):
             self.i.state, "neurons", neuron)), point)
         return answer
 
+    def placeholders(self):
+        """The records of those that stay."""
+        return [n for n in os.listdir(os.path.join(self.i.state, "neurons"))
+                if n.startswith("placeholders-")]
+
     def one(self, point):
         """What the call ended as that was asked when the process died."""
         if point in AT_HOME + AT_ERASE:
@@ -220,6 +227,8 @@ class Faults(unittest.TestCase):
                 self.i.request("POST", path + "/cancel", {})
                 r, status = self.end_of(r["call"]), 200
         else:
+            if point in AT_FIRST:
+                wait_for(lambda: not self.placeholders(), 10)
             self.arm(point)
             status, r = self.ask("echo ok", ready=point.startswith("ahead."))
         if status == 202:
