@@ -120,8 +120,10 @@ class Newcomer(unittest.TestCase):
         shutil.copytree(os.path.join(TOP, "debian"),
                         "/var/tmp/myelin/debian")
         open("/var/tmp/myelin/debian/files", "w").close()
-        r = sh("autopkgtest", "--output-dir", out, package,
-               "/var/tmp/myelin", "--", "null", timeout=600)
+        # the machine is for tests alone, which "null" may not say of its host
+        r = sh("autopkgtest", "--ignore-restrictions=isolation-machine",
+               "--output-dir", out, package, "/var/tmp/myelin", "--", "null",
+               timeout=600)
         # 8 would be: a test was skipped
         self.assertEqual(r.returncode, 0, r.stdout[-3000:] + r.stderr[-3000:])
         with open(out + "/summary") as f:
