@@ -120,8 +120,10 @@ class Newcomer(unittest.TestCase):
         shutil.copytree(os.path.join(TOP, "debian"),
                         "/var/tmp/myelin/debian")
         open("/var/tmp/myelin/debian/files", "w").close()
-        r = sh("autopkgtest", "--output-dir", out, package,
-               "/var/tmp/myelin", "--", "null", timeout=600)
+        # the machine is for tests alone, which "null" may not say of its host
+        r = sh("autopkgtest", "--ignore-restrictions=isolation-machine",
+               "--output-dir", out, package, "/var/tmp/myelin", "--", "null",
+               timeout=600)
         # 8 would be: a test was skipped
         self.assertEqual(r.returncode, 0, r.stdout[-3000:] + r.stderr[-3000:])
         with open(out + "/summary") as f:
@@ -134,7 +136,7 @@ class Newcomer(unittest.TestCase):
         loopback, says what a person or a real one would."""
         program = PAYLOAD + "/codex"
         if not os.path.exists(program):
-            self.skipTest("the host's npm had no Codex CLI")
+            self.skipTest("the host had no Codex CLI for this machine")
         sh("install", "-m", "755", program, "/usr/local/bin/codex")
         found = blocks(chapter("Use it from the agent you have"))
         config, (line,) = [found[n:n + 2] for n, b in enumerate(found)
