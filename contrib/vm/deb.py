@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import time
 
+import foreign
 import image
 from image import TOP, Failed, run, say
 
 SUITE = image.SUITES["12"]
+OPTIONS = "nocheck parallel=%d" % os.cpu_count()
 
 
 def source_files():
@@ -21,24 +23,45 @@ def source_files():
             if f and os.path.lexists(os.path.join(TOP.encode(), f))]
 
 
-def build(work, log, name="package/myelin", **more):
-    """Builds the Debian package from a clean copy; returns its path."""
-    begin = time.monotonic()
+def unpack(work, log, name):
+    """A clean copy of the source; its directory."""
     source = os.path.join(work, name)
     os.makedirs(source)
     run(["tar", "-c", "-f", work + "/source.tar", "--null", "-T", "-"], 60,
         log, cwd=TOP, input=b"\0".join(source_files()) + b"\0")
     run(["tar", "-x", "-f", work + "/source.tar", "-C", source], 60, log)
-    env = dict(os.environ, DEB_BUILD_OPTIONS="nocheck parallel=%d" %
-               os.cpu_count(), **{"LC_ALL": "C.UTF-8", **more})
-    run(["dpkg-buildpackage", "-us", "-uc", "-b"], 900, log, cwd=source,
-        env=env)
+    return source
+
+
+def built(source, begin):
+    """The package that a build left beside its source."""
     debs = [f for f in os.listdir(os.path.dirname(source))
             if f.startswith("myelin_") and f.endswith(".deb")]
     if len(debs) != 1:
         raise Failed("the build left %s" % debs)
     say("package built: %.0f s" % (time.monotonic() - begin))
     return os.path.join(os.path.dirname(source), debs[0])
+
+
+def build(work, log, name="package/myelin", **more):
+    """Builds the Debian package from a clean copy; returns its path."""
+    begin = time.monotonic()
+    source = unpack(work, log, name)
+    env = dict(os.environ, DEB_BUILD_OPTIONS=OPTIONS,
+               **{"LC_ALL": "C.UTF-8", **more})
+    run(["dpkg-buildpackage", "-us", "-uc", "-b"], 900, log, cwd=source,
+        env=env)
+    return built(source, begin)
+
+
+def build_foreign(cross, cache, machine, work, log):
+    """The same for another machine, in a root that has its compiler."""
+    begin = time.monotonic()
+    source = unpack(work, log, "package/myelin")
+    run(foreign.inside(cross, cache, source) + [
+        "DEB_BUILD_OPTIONS=" + OPTIONS, "dpkg-buildpackage", "-us", "-uc",
+        "-b", "-a" + machine, "-Pcross,nocheck"], 1800, log)
+    return built(source, begin)
 
 
 def digests(package):

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,19 +17,34 @@ DAYS = 30		# an image older than that is made anew
 SIZE = "6G"		# sparse
 
 # systemd as a stock installation has it, what the package depends on, and
-# what the tests run.  What a build needs is added: contrib/try is a test.
+# what the tests run.  On the host's own machine what a build needs is added:
+# contrib/try is a test.
 PACKAGES = """systemd systemd-sysv libpam-systemd dbus udev kmod login passwd
     procps apparmor libevent-core-2.1-7 libjansson4 libseccomp2 libcap2 libbsd0
     libmd0 libsqlite3-0 libssl3 libvectorscan5 python3 git make gcc libcap2-bin
-    ca-certificates patch tmux less adduser e2fsprogs sudo curl""".split()
+    ca-certificates patch tmux less adduser e2fsprogs sudo curl
+    autopkgtest""".split()
+
+# What else test programs that were built elsewhere are linked with.
+LIBRARIES = """libc6-dev libc-ares2 libidn2-0 libnettle8 libpcre2-8-0 ripgrep
+    libsubunit0""".split()
+
+# The package of the kernel.
+KERNELS = {"amd64": "linux-image-cloud-amd64",
+           "arm64": "linux-image-cloud-arm64"}
 
 # Everything that a root disk and the report's port need; modules.dep adds
 # what these depend on.
 MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_rng")
 
+OPTIONS = ['--aptopt=Acquire::Languages "none"',
+           '--aptopt=APT::Install-Recommends "false"'] + [
+               "--dpkgopt=path-exclude=/usr/share/%s/*" % d
+               for d in ("doc", "man", "locale", "info")]
+
 KERNEL = r"""
 cd /var/tmp
-p=$(apt-cache depends linux-image-cloud-amd64 |
+p=$(apt-cache depends %s |
     sed -n 's/.*Depends: \(linux-image-6[^ ]*\)$/\1/p')
 apt-get -q -o APT::Sandbox::User=root download "$p"
 mv "$p"_*.deb kernel.deb
@@ -57,6 +73,12 @@ def run(argv, seconds, log, **more):
         with open(log, errors="replace") as f:
             tail = "".join(f.readlines()[-20:])
         raise Failed("%s: exit status %s\n%s" % (argv[0], status, tail))
+
+
+def own():
+    """Debian's name for this machine."""
+    return subprocess.run(["dpkg", "--print-architecture"], check=True,
+                          stdout=subprocess.PIPE).stdout.decode().strip()
 
 
 def build_packages():
@@ -102,20 +124,21 @@ def names_in(suite, packages):
     return [p + "t64" if p in wider else p for p in packages]
 
 
-def recipe(suite, packages):
+def recipe(suite, machine, packages):
     """A name for all that decides what an image holds."""
     h = hashlib.sha256()
     for name in ("image.py", "init.c", "guest/bootstrap",
                  "guest/vm-tests.service"):
         with open(os.path.join(HERE, name), "rb") as f:
             h.update(f.read())
-    h.update("\n".join(packages + sources(suite)).encode())
+    h.update("\n".join([machine] + packages + sources(suite)).encode())
     return h.hexdigest()[:16]
 
 
-def bootstrap(root, suite, packages, log):
+def bootstrap(root, suite, machine, packages, log):
     q = shlex.quote
-    hook = ["--customize-hook=chroot \"$1\" sh -ec %s" % q(KERNEL),
+    hook = ["--customize-hook=chroot \"$1\" sh -ec %s" %
+            q(KERNEL % KERNELS[machine]),
             # /lib is a link in the root, a directory in the package.
             "--customize-hook=dpkg-deb --fsys-tarfile "
             "\"$1/var/tmp/kernel.deb\" | tar -x -C \"$1\" "
@@ -131,13 +154,13 @@ def bootstrap(root, suite, packages, log):
             "--customize-hook=chroot \"$1\" systemctl enable "
             "vm-tests.service",
             "--customize-hook=echo myelin-vm >\"$1/etc/hostname\""]
-    exclude = ["--dpkgopt=path-exclude=/usr/share/%s/*" % d
-               for d in ("doc", "man", "locale", "info")]
-    run(["mmdebstrap", "--mode=root", "--variant=minbase",
-         "--aptopt=Acquire::Languages \"none\"",
-         "--aptopt=APT::Install-Recommends \"false\""] + proxy() + exclude +
-        hook + ["--include=" + ",".join(packages), suite, root, "-"],
-        900, log, input="\n".join(sources(suite)).encode() + b"\n")
+    foreign = [] if machine == own() else [
+        sys.executable, "-B", os.path.join(HERE, "foreign.py"), machine]
+    run(foreign + ["mmdebstrap", "--mode=root", "--variant=minbase",
+                   "--architectures=" + machine] + OPTIONS + proxy() + hook +
+        ["--include=" + ",".join(packages), suite, root, "-"],
+        2400 if foreign else 900, log,
+        input="\n".join(sources(suite)).encode() + b"\n")
 
 
 def module_files(root, version):
@@ -205,20 +228,20 @@ def write_initrd(path, init, paths):
         f.write(cpio_entry("TRAILER!!!", 0, b"", 0))
 
 
-def make(directory, suite, packages, log):
+def make(directory, suite, machine, compiler, packages, log):
     """Fills directory with root.img, vmlinuz and initrd."""
     root = os.path.join(directory, "root")
     os.mkdir(root)
     os.chmod(root, 0o755)
     begin = time.monotonic()
-    bootstrap(root, suite, packages, log)
+    bootstrap(root, suite, machine, packages, log)
     say("root made by mmdebstrap: %.0f s" % (time.monotonic() - begin))
     kernel = glob.glob(os.path.join(root, "boot/vmlinuz-*"))[0]
     shutil.copy(kernel, os.path.join(directory, "vmlinuz"))
     version = os.path.basename(kernel)[len("vmlinuz-"):]
     init = os.path.join(directory, "init")
-    run(["gcc", "-std=gnu17", "-O2", "-Wall", "-Werror", "-static", "-o", init,
-         os.path.join(HERE, "init.c")], 60, log)
+    run(compiler + ["-std=gnu17", "-O2", "-Wall", "-Werror", "-static", "-o",
+                    init, os.path.join(HERE, "init.c")], 60, log)
     write_initrd(os.path.join(directory, "initrd"), init,
                  module_files(root, version))
     begin = time.monotonic()
@@ -230,21 +253,23 @@ def make(directory, suite, packages, log):
     say("image written: %.0f s" % (time.monotonic() - begin))
 
 
-def get(cache, log, release="12"):
-    """The directory of an image that is up to date, made if need be."""
+def get(cache, log, release, machine, compiler):
+    """The directory of an image that is up to date, made if need be; compiler
+    is how gcc for machine is called."""
     suite = SUITES[release]
-    packages = names_in(suite, sorted(set(PACKAGES + build_packages())))
-    wanted = os.path.join(cache, "image-%s-%s" % (suite, recipe(suite,
-                                                                packages)))
+    more = build_packages() if machine == own() else LIBRARIES
+    packages = names_in(suite, sorted(set(PACKAGES + more)))
+    name = "image-%s-%s-" % (suite, machine)
+    wanted = os.path.join(cache, name + recipe(suite, machine, packages))
     if os.path.exists(os.path.join(wanted, "root.img")) and \
             time.time() - os.stat(wanted).st_mtime < DAYS * 86400:
         return wanted
-    for old in glob.glob(os.path.join(cache, "image-%s-*" % suite)):
+    for old in glob.glob(os.path.join(cache, name + "*")):
         shutil.rmtree(old)
     part = os.path.join(cache, "image-part-%d" % os.getpid())
     os.mkdir(part)
     try:
-        make(part, suite, packages, log)
+        make(part, suite, machine, compiler, packages, log)
         os.rename(part, wanted)
     finally:
         shutil.rmtree(part, ignore_errors=True)
