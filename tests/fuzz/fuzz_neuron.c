@@ -61,6 +61,7 @@ slots_base(void)
 	return (&cgroups);
 }
 
+/* Every other one has what stands for a namespace for the idmap. */
 struct slot *
 slot_take(void)
 {
@@ -69,14 +70,25 @@ slot_take(void)
 	for (i = 0; i < SLOTS; i++)
 		if (slots[i].state == SLOT_READY) {
 			slots[i].state = SLOT_USED;
+			slots[i].map_ns = i % 2 == 0 ? -1 :
+			    fcntl(null, F_DUPFD_CLOEXEC, 0);
 			return (&slots[i]);
 		}
 	return (NULL);
 }
 
 void
+slot_unmap(struct slot *s)
+{
+	if (s->map_ns != -1)
+		close(s->map_ns);
+	s->map_ns = -1;
+}
+
+void
 slot_free(struct slot *s)
 {
+	slot_unmap(s);
 	s->state = SLOT_READY;
 	if (inits[s->n] != -1)
 		close(inits[s->n]);
@@ -99,6 +111,22 @@ slot_find(uint32_t n, uint32_t generation)
 void
 slots_poke(void)
 {
+}
+
+/* Whoever the owner is. */
+int
+slot_is_mapped(const struct slot *s, uid_t uid, gid_t gid)
+{
+	(void)uid;
+	(void)gid;
+	return (s->map_ns != -1);
+}
+
+void
+slots_expect(uid_t uid, gid_t gid)
+{
+	(void)uid;
+	(void)gid;
 }
 
 unsigned
