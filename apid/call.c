@@ -26,7 +26,7 @@
 
 #define BUCKETS		1024
 #define DRAIN_MS	500	/* for the pipes, once the program is gone */
-#define SENDING_MS	2	/* behind the answer, for the transcript */
+#define SENDING_MS	5	/* behind the answer, for the transcript */
 #define WATCHING_MS	2	/* until the loop looks at a call's pipes */
 #define OVERHEAD	4096	/* what a finished call costs beside output */
 
@@ -145,16 +145,22 @@ send_transcript(struct call *call)
 	transcript_send(call);
 }
 
-static void
-on_sending(evutil_socket_t fd, short what, void *arg)
+void
+calls_send(void)
 {
 	struct call *call;
 
+	while ((call = TAILQ_FIRST(&unsent)) != NULL)
+		send_transcript(call);
+}
+
+static void
+on_sending(evutil_socket_t fd, short what, void *arg)
+{
 	(void)fd;
 	(void)what;
 	(void)arg;
-	while ((call = TAILQ_FIRST(&unsent)) != NULL)
-		send_transcript(call);
+	calls_send();
 }
 
 static void

@@ -165,6 +165,8 @@ void	call_started(struct call *);
 void	call_ended(struct call *, const char *json, size_t);
 /* policyd says whether it could keep the transcript. */
 void	call_transcribed(struct call *, int kept);
+/* Transcripts that wait for their turn are sent now. */
+void	calls_send(void);
 /* policyd went away: every live call ends as interrupted. */
 void	calls_interrupt(void);
 

@@ -3,6 +3,7 @@
  */
 #include <event2/event.h>
 #include <sys/socket.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,27 +12,17 @@
 #include "log.h"
 #include "policy.h"
 #include "proc.h"
-#include "rate.h"
-#include "routes.h"
 
-#define HEAD_TIME	10	/* s from a head's first byte to its last */
 #define IDLE_TIME	60	/* s between requests */
-#define BODY_TIME	60	/* s without a byte of the body */
-#define PEER_TIME	10	/* s until policyd must have said who it is */
 #define LINGER_TIME	2	/* s for a client to read why we closed */
 #define LINGER_TICKS	15	/* of them while it goes on sending */
 #define STALL_TICKS	4	/* CONN_TICKs that an answer may lie unread */
 #define INPUT_MAX	(128 * 1024)
-#define BODIES_ALL	4	/* times the largest body, of all clients */
-#define BODY_SMALL	65536	/* such a body always has room */
 
 static TAILQ_HEAD(, conn) conns = TAILQ_HEAD_INITIALIZER(conns);
 static struct limits	 limits;
 static enum cf_plane	 plane;
 static uint32_t		 last_number;
-static uint64_t		 bodies;	/* bytes, of the large ones */
-
-static void	conn_step(struct conn *);
 
 const struct limits *
 conns_limits(void)
@@ -104,23 +95,6 @@ conn_set_timer(struct conn *c, long seconds)
 /* ---- ends ---- */
 
 static void
-drop_body(struct conn *c)
-{
-	free(c->body);
-	c->body = NULL;
-	c->body_size = 0;
-	if (c->body_counted)
-		bodies -= c->head.length;
-	c->body_counted = 0;
-}
-
-void
-conn_body_done(struct conn *c)
-{
-	drop_body(c);
-}
-
-static void
 undress(struct conn *c)
 {
 	const struct conn_dress *dress = c->dress;
@@ -142,10 +116,11 @@ conn_free(struct conn *c)
 	undress(c);
 	if (c->peer == PEER_KNOWN || c->peer == PEER_OVER)
 		policy_peer_gone(c->handle);
-	drop_body(c);
+	conn_body_done(c);
 	event_free(c->closed);
 	event_free(c->timer);
 	event_free(c->next);
+	event_free(c->push);
 	bufferevent_free(c->bev);
 	TAILQ_REMOVE(&conns, c, entry);
 	free(c->who);
@@ -164,196 +139,7 @@ linger(struct conn *c)
 	conn_set_timer(c, LINGER_TIME);
 }
 
-/* ---- one request ---- */
-
-static int
-read_head(struct conn *c)
-{
-	struct evbuffer *in = bufferevent_get_input(c->bev);
-	size_t have = evbuffer_get_length(in), used;
-	struct http_bad bad;
-	enum http_result result;
-	uint8_t *p;
-
-	if (have == 0)
-		return (0);
-	/* The clock of a head does not start again with each of its bytes. */
-	if (c->scanned == 0)
-		conn_set_timer(c, HEAD_TIME);
-	if (have > HTTP_HEAD_MAX)
-		have = HTTP_HEAD_MAX;
-	if ((p = evbuffer_pullup(in, (ev_ssize_t)have)) == NULL)
-		return (0);
-	result = http_head_read(p, have, &c->scanned, &c->head, &used, &bad);
-	if (result == HTTP_MORE)
-		return (0);
-	c->scanned = 0;
-	c->requests++;
-	if (result == HTTP_BAD) {
-		explicit_bzero(&c->head, sizeof(c->head));
-		c->close = 1;
-		/* A token that is larger than any is as wrong as any. */
-		if (bad.huge && (listen_of(c)->flags & LISTEN_TOKEN) != 0)
-			auth_refuse(c);
-		else
-			conn_error(c, bad.code, "%s", bad.why);
-		return (1);
-	}
-	/* It is not to lie around in memory. */
-	if (c->head.token[0] != '\0')
-		explicit_bzero(p, used);
-	evbuffer_drain(in, used);
-	c->close = c->head.close;
-	c->chunked = 0;
-	c->body_left = c->head.length;
-	if (auth_needed(c))
-		auth_begin(c);
-	else
-		conn_route(c);
-	return (1);
-}
-
-void
-conn_route(struct conn *c)
-{
-	explicit_bzero(c->head.token, sizeof(c->head.token));
-	if (route_find(c) == -1)
-		return;
-	c->state = CONN_BODY;
-	conn_set_timer(c, BODY_TIME);
-}
-
-/* Room for a body, of which large ones share a bound. */
-static int
-make_body(struct conn *c)
-{
-	uint64_t n = c->head.length;
-
-	if (n > BODY_SMALL) {
-		if (bodies + n > BODIES_ALL * limits.v[LIMIT_BODY]) {
-			conn_error_retry(c, API_TOO_MANY, 1, "the bodies "
-			    "being read are over %d times the limit \"%s\"",
-			    BODIES_ALL, limit_table[LIMIT_BODY].keyword);
-			return (-1);
-		}
-		bodies += n;
-		c->body_counted = 1;
-	}
-	if ((c->body = malloc(n + 1)) == NULL) {
-		conn_error(c, API_INTERNAL, "memory for a body");
-		return (-1);
-	}
-	return (0);
-}
-
-static void
-run(struct conn *c)
-{
-	if (!c->route->anybody) {
-		switch (c->peer) {
-		case PEER_WAITING:
-			c->state = CONN_PEER;
-			conn_set_timer(c, PEER_TIME);
-			return;
-		case PEER_UNASKED:
-			/* Another connection may be introduced again. */
-			c->close = c->close || policy_up();
-			conn_error_retry(c, API_UNAVAILABLE, 1,
-			    "policyd is away; it is being started again");
-			return;
-		case PEER_REFUSED:
-			conn_error(c, API_FORBIDDEN, "you are %s: %s",
-			    c->who, c->missing);
-			return;
-		case PEER_OVER:
-			c->close = 1;
-			conn_error_retry(c, API_TOO_MANY, 1, "%s is over the "
-			    "limit \"%s\", %llu", c->who,
-			    limit_table[LIMIT_CONNECTIONS_UID].keyword,
-			    (unsigned long long)
-			    limits.v[LIMIT_CONNECTIONS_UID]);
-			return;
-		case PEER_KNOWN:
-			/* With a token it was counted before its body came. */
-			if ((listen_of(c)->flags & LISTEN_TOKEN) == 0 &&
-			    !rate_ok(c))
-				return;
-			break;
-		}
-	}
-	c->state = CONN_BUSY;
-	c->stalled = 0;
-	conn_set_timer(c, CONN_TICK);
-	c->route->fn(c);
-}
-
-void
-conn_continue(struct conn *c)
-{
-	if (c->head.expect &&
-	    evbuffer_get_length(bufferevent_get_input(c->bev)) == 0)
-		evbuffer_add_printf(conn_output(c),
-		    "HTTP/1.1 100 Continue\r\n\r\n");
-	c->head.expect = 0;
-}
-
-static int
-read_body(struct conn *c)
-{
-	size_t n;
-
-	if (c->route->body == BODY_RAW) {
-		run(c);
-		return (1);
-	}
-	if (c->route->body != BODY_NONE && c->body == NULL &&
-	    make_body(c) == -1)
-		return (1);
-	if (c->body_left > 0)
-		conn_continue(c);
-	while (c->body_left > 0) {
-		n = bufferevent_read(c->bev, c->body + c->body_size,
-		    c->body_left);
-		if (n == 0)
-			return (0);
-		c->body_size += n;
-		c->body_left -= n;
-		conn_set_timer(c, BODY_TIME);
-	}
-	run(c);
-	return (1);
-}
-
-/* As far as it goes. */
-static void
-conn_step(struct conn *c)
-{
-	int more = 1;
-
-	while (more) {
-		switch (c->state) {
-		case CONN_HEAD:
-			more = read_head(c);
-			break;
-		case CONN_BODY:
-			more = read_body(c);
-			break;
-		case CONN_AUTH:
-			if ((more = c->peer != PEER_WAITING))
-				auth_end(c);
-			break;
-		case CONN_PEER:
-			if ((more = c->peer != PEER_WAITING))
-				run(c);
-			break;
-		case CONN_BUSY:
-		case CONN_FLUSH:
-		case CONN_LINGER:
-			more = 0;
-			break;
-		}
-	}
-}
+/* ---- answers ---- */
 
 void
 conn_hold(struct conn *c, const struct conn_ops *ops, void *arg)
@@ -381,7 +167,7 @@ conn_answered(struct conn *c)
 {
 	conn_release(c);
 	undress(c);
-	drop_body(c);
+	conn_body_done(c);
 	c->state = CONN_FLUSH;
 	c->stalled = 0;
 	conn_set_timer(c, CONN_TICK);
@@ -400,6 +186,8 @@ conn_cut(struct conn *c)
 static void
 next_request(struct conn *c)
 {
+	static const struct timeval now;
+
 	if (c->close) {
 		linger(c);
 		return;
@@ -407,7 +195,9 @@ next_request(struct conn *c)
 	c->state = CONN_HEAD;
 	c->rid = next_rid();
 	conn_set_timer(c, IDLE_TIME);
-	conn_step(c);
+	/* One that came along with it: others have their turn first. */
+	if (evbuffer_get_length(bufferevent_get_input(c->bev)) > 0)
+		evtimer_add(c->next, &now);
 }
 
 /* ---- events ---- */
@@ -427,18 +217,56 @@ on_read(struct bufferevent *bev, void *arg)
 		conn_step(c);
 }
 
+/* The client took some, and there is room again. */
 static void
-on_write(struct bufferevent *bev, void *arg)
+written(struct conn *c)
 {
-	struct conn *c = arg;
-
-	(void)bev;
 	if (c->state == CONN_BUSY && c->ops != NULL &&
 	    c->ops->writable != NULL)
 		c->ops->writable(c, c->arg);
 	if (c->state == CONN_FLUSH &&
 	    evbuffer_get_length(conn_output(c)) == 0)
 		next_request(c);
+}
+
+static void
+on_write(struct bufferevent *bev, void *arg)
+{
+	struct conn *c = arg;
+
+	written(c);
+	if (evbuffer_get_length(conn_output(c)) == 0)
+		bufferevent_disable(bev, EV_WRITE);
+}
+
+/*
+ * What was put in this turn of the loop.  Most clients have room for all of
+ * it: the bufferevent, which would have to ask first, has what they have not.
+ */
+static void
+on_push(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	struct evbuffer *out = conn_output(c);
+	int n, saved;
+
+	(void)what;
+	(void)fd;
+	if ((bufferevent_get_enabled(c->bev) & EV_WRITE) != 0 ||
+	    evbuffer_get_length(out) == 0)
+		return;
+	evbuffer_unfreeze(out, 1);
+	n = evbuffer_write(out, bufferevent_getfd(c->bev));
+	saved = errno;
+	evbuffer_freeze(out, 1);
+	if (n == -1 && saved != EAGAIN && saved != EINTR) {
+		conn_free(c);
+		return;
+	}
+	if (evbuffer_get_length(out) > 0)
+		bufferevent_enable(c->bev, EV_WRITE);
+	if (evbuffer_get_length(out) <= CONN_PENDING_MAX / 2)
+		written(c);
 }
 
 static void
@@ -565,6 +393,9 @@ on_output(struct evbuffer *buf, const struct evbuffer_cb_info *info,
 
 	(void)buf;
 	c->sent += info->n_deleted;
+	if (info->n_added > 0 &&
+	    (bufferevent_get_enabled(c->bev) & EV_WRITE) == 0)
+		event_active(c->push, EV_TIMEOUT, 0);
 }
 
 /* ---- beginnings ---- */
@@ -599,8 +430,10 @@ conn_new(int fd, unsigned listener, const char *source)
 	    on_closed, c);
 	c->timer = evtimer_new(proc_base(), on_timer, c);
 	c->next = evtimer_new(proc_base(), on_next, c);
+	c->push = evtimer_new(proc_base(), on_push, c);
 	if (c->bev == NULL || c->closed == NULL || c->timer == NULL ||
-	    c->next == NULL || event_add(c->closed, NULL) == -1)
+	    c->next == NULL || c->push == NULL ||
+	    event_add(c->closed, NULL) == -1)
 		goto fail;
 	c->listener = listener;
 	c->rid = next_rid();
@@ -615,7 +448,8 @@ conn_new(int fd, unsigned listener, const char *source)
 	evbuffer_add_cb(conn_output(c), on_output, c);
 	introduce(c);
 	conn_set_timer(c, HEAD_TIME);
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	bufferevent_disable(c->bev, EV_WRITE);
+	bufferevent_enable(c->bev, EV_READ);
 	return (c);
 fail:
 	if (c->closed != NULL)
@@ -624,6 +458,8 @@ fail:
 		event_free(c->timer);
 	if (c->next != NULL)
 		event_free(c->next);
+	if (c->push != NULL)
+		event_free(c->push);
 	if (c->bev != NULL)
 		bufferevent_free(c->bev);
 	else

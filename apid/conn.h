@@ -90,6 +90,7 @@ struct conn {
 	struct event		*closed;
 	struct event		*timer;
 	struct event		*next;		/* a step, from the loop */
+	struct event		*push;		/* writing, in this turn */
 
 	/* Who it is. */
 	enum conn_peer		 peer;

@@ -1,10 +1,15 @@
 /*
- * What conn.c (life), listen.c (accepting) and answer.c (answers) share.
+ * What conn.c (life), conn_read.c (requests), listen.c (accepting) and
+ * answer.c (answers) share.
  */
 #ifndef APID_CONN_INTERNAL_H
 #define APID_CONN_INTERNAL_H
 
 #include "conn.h"
+
+#define HEAD_TIME	10	/* s from a head's first byte to its last */
+#define BODY_TIME	60	/* s without a byte of the body */
+#define PEER_TIME	10	/* s until policyd must have said who it is */
 
 struct conn	*conn_new(int fd, unsigned listener, const char *source);
 void		 conn_free(struct conn *);
@@ -17,7 +22,12 @@ void		 conn_set_timer(struct conn *, long seconds);
 void		 conn_soon(struct conn *);
 /* conn.c: a number that no other connection has. */
 void		 conn_renumber(struct conn *);
-/* conn.c: the head is read and whoever sent it may be answered. */
+
+/* conn_read.c */
+
+/* As far as it goes: with what has come, or was said. */
+void		 conn_step(struct conn *);
+/* The head is read and whoever sent it may be answered. */
 void		 conn_route(struct conn *);
 
 /* auth.c */

@@ -57,6 +57,7 @@ static const struct field fields[] = {
 	{ "Myelin-Profile",	NULL,		TEXT_PROFILE },
 	{ "Myelin-Preset",	NULL,		TEXT_PRESET },
 	{ "Myelin-Workspace",	NULL,		TEXT_WORKSPACE },
+	{ "Myelin-Read-Only",	NULL,		TEXT_READ_ONLY },
 	{ "Myelin-Timeout",	NULL,		TEXT_TIMEOUT },
 	{ "Authorization",	field_authorization, -1 }
 };

@@ -12,7 +12,7 @@ apid_libapid_a_SOURCES = \
 	apid/call.c apid/call.h apid/call_internal.h \
 	apid/chunk.c apid/chunk.h \
 	apid/clean.c apid/clean.h \
-	apid/conn.c apid/conn.h apid/conn_internal.h \
+	apid/conn.c apid/conn.h apid/conn_internal.h apid/conn_read.c \
 	apid/dry.c apid/dry.h \
 	apid/errors.c apid/errors.h \
 	apid/feed.c apid/feed.h \
@@ -38,7 +38,8 @@ apid_libapid_a_SOURCES = \
 	apid/openapi.c \
 	apid/output.c apid/output.h \
 	apid/policy.c apid/policy.h apid/policy_internal.h \
-	apid/policy_approval.c apid/policy_ask.c \
+	apid/policy_approval.c apid/policy_ask.c apid/policy_call.c \
+	apid/policy_peer.c apid/policy_secrets.c \
 	apid/rate.c apid/rate.h \
 	apid/request.c apid/request.h \
 	apid/result.c apid/result.h \
@@ -86,6 +87,7 @@ dist_man_MANS += man/myelin-api.7 man/myelin-apid.8
 
 check_PROGRAMS += tests/fake_policyd
 tests_fake_policyd_SOURCES = tests/fake_policyd.c \
+	tests/fake_answers.c tests/fake_answers.h \
 	tests/fake_auth.c tests/fake_auth.h \
 	tests/takeover/hostile.c tests/takeover/hostile.h \
 	tests/takeover/raw.c tests/takeover/takeover.h
@@ -174,4 +176,5 @@ EXTRA_DIST += tests/system/test_apid.py \
 	tests/fuzz/corpus/http tests/fuzz/corpus/json_request \
 	tests/fuzz/corpus/result tests/fuzz/corpus/transcript \
 	tests/fuzz/corpus/mcp tests/fuzz/corpus/scan tests/fuzz/corpus/strip \
+	tests/fuzz/scan.dict \
 	tests/fuzz/corpus/dry tests/fuzz/corpus/approval

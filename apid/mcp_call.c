@@ -70,6 +70,21 @@ put_timeout(const struct mcp *m, json_t *body, struct mcp_problem *p)
 }
 
 static int
+put_read_only(const struct mcp *m, json_t *body, struct mcp_problem *p)
+{
+	const char *text = http_text(&m->conn->head, TEXT_READ_ONLY);
+
+	if (text == NULL)
+		return (0);
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		return (bad_params(p, "Myelin-Read-Only is neither true nor "
+		    "false"));
+	json_object_set_new(body, "read_only",
+	    json_boolean(strcmp(text, "true") == 0));
+	return (0);
+}
+
+static int
 read_token(struct mcp *m, struct mcp_problem *p)
 {
 	json_t *token = json_object_get(m->message.meta, "progressToken");
@@ -148,7 +163,8 @@ read_request(struct mcp *m, struct mcp_problem *p)
 	if (which == REQUEST_ONCE &&
 	    (put_header(m, TEXT_PROFILE, body, "profile", p) == -1 ||
 	    put_header(m, TEXT_PRESET, body, "preset", p) == -1 ||
-	    put_header(m, TEXT_WORKSPACE, body, "workspace", p) == -1))
+	    put_header(m, TEXT_WORKSPACE, body, "workspace", p) == -1 ||
+	    put_read_only(m, body, p) == -1))
 		goto out;
 	m->has_request = 1;
 	error = request_take(&m->request, which, body, conns_limits(), &bad);

@@ -50,6 +50,7 @@ mcp_held_subject(struct mcp *m)
 	field(&sha, q->profile, strlen(q->profile));
 	field(&sha, q->preset, strlen(q->preset));
 	field(&sha, q->workspace, strlen(q->workspace));
+	field(&sha, &q->read_only, sizeof(q->read_only));
 	field(&sha, &q->timeout_ms, sizeof(q->timeout_ms));
 	field(&sha, q->arguments, q->arguments_size);
 	SHA256Final(m->subject, &sha);

@@ -442,10 +442,12 @@ fill(struct output *o, uint32_t *n)
 		    (size_t)got);
 		return (got);
 	}
-	(void)ioctl(o->fd, FIONREAD, &there);
-	/* At its end, most often: no chunk for that. */
+	/* One that nobody watched is at its end, most often. */
+	if (o->call->watched)
+		(void)ioctl(o->fd, FIONREAD, &there);
+	/* No chunk for that. */
 	if (there == 0) {
-		if ((got = read(o->fd, raw, ROOM_MIN)) <= 0)
+		if ((got = read(o->fd, raw, sizeof(raw))) <= 0)
 			return (got);
 		if ((c = make_chunk(o, (size_t)got, 1)) == NULL)
 			return (0);

@@ -17,16 +17,13 @@
 #include "policy.h"
 #include "policy_internal.h"
 #include "proc.h"
-#include "routes.h"
 #include "rules_shown.h"
-#include "seal.h"
 #include "stream.h"
 #include "values.h"
 #include "watch.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
 #define REPLY_MAX	(16 * 1024 * 1024)
-#define WORDS_MAX	1024
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
 static struct channel	*channel;
@@ -90,7 +87,7 @@ pending_act(struct conn *c, policy_fn *fn, void *arg)
 	m = imsg_new(MSG_REQUEST);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->rid);
-	policy_send(m);
+	policy_send_before(m);
 	return (p);
 }
 
@@ -136,69 +133,6 @@ pending_tick(struct conn *c, void *arg)
 }
 
 /* ---- policyd's words ---- */
-
-/* What is said of a connection that has left meanwhile. */
-static int
-on_peer_ok(void *arg, struct imsg *m)
-{
-	char who[WORDS_MAX];
-	uint32_t number, principal;
-	uint64_t handle;
-	struct conn *c;
-
-	(void)arg;
-	number = imsg_get_u32(m);
-	handle = imsg_get_u64(m);
-	principal = imsg_get_u32(m);
-	imsg_get_str(m, who, sizeof(who));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if ((c = conn_find(number)) == NULL)
-		policy_peer_gone(handle);
-	else
-		conn_peer_known(c, handle, principal, who);
-	return (0);
-}
-
-static int
-on_peer_no(void *arg, struct imsg *m)
-{
-	char who[WORDS_MAX], missing[WORDS_MAX];
-	uint32_t number;
-	struct conn *c;
-
-	(void)arg;
-	number = imsg_get_u32(m);
-	imsg_get_str(m, who, sizeof(who));
-	imsg_get_str(m, missing, sizeof(missing));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if ((c = conn_find(number)) != NULL)
-		conn_peer_refused(c, who, missing);
-	return (0);
-}
-
-static int
-on_auth_no(void *arg, struct imsg *m)
-{
-	char who[WORDS_MAX], missing[WORDS_MAX];
-	uint32_t number, retry;
-	struct conn *c;
-	unsigned status;
-
-	(void)arg;
-	number = imsg_get_u32(m);
-	status = imsg_get_u16(m);
-	retry = imsg_get_u32(m);
-	imsg_get_str(m, who, sizeof(who));
-	imsg_get_str(m, missing, sizeof(missing));
-	if (imsg_end(m) == -1 ||
-	    (status != 401 && status != 403 && status != 429))
-		return (-1);
-	if ((c = conn_find(number)) != NULL)
-		conn_auth_refused(c, (int)status, retry, who, missing);
-	return (0);
-}
 
 /* An error's JSON, without its request_id. */
 static void
@@ -285,64 +219,6 @@ on_reply(void *arg, struct imsg *m)
 }
 
 static int
-on_asked(void *arg, struct imsg *m)
-{
-	struct call_terms t;
-	struct pending *p;
-	uint32_t request;
-
-	(void)arg;
-	memset(&t, 0, sizeof(t));
-	request = imsg_get_u32(m);
-	t.principal = imsg_get_u32(m);
-	t.kept = imsg_get_u64(m);
-	t.killed = imsg_get_u64(m);
-	imsg_get_str(m, t.id, sizeof(t.id));
-	imsg_get_str(m, t.session, sizeof(t.session));
-	if (imsg_end(m) == -1 || !id_ok(ID_CALL, t.id) ||
-	    (t.session[0] != '\0' && !id_ok(ID_SESSION, t.session)))
-		return (-1);
-	if ((p = pending_find(request)) == NULL)
-		return (0);
-	if (p->call == NULL || call_find(t.id) != NULL)
-		return (-1);
-	pending_done(p);
-	call_asked(p->call, &t, p->conn);
-	free(p);
-	return (0);
-}
-
-/*
- * What was made ready for a call of its own goes; the answer is the other
- * call's, wherever it was asked.
- */
-static int
-on_call_same(void *arg, struct imsg *m)
-{
-	char id[ID_SIZE];
-	struct pending *p;
-	uint32_t request;
-	struct conn *c;
-
-	(void)arg;
-	request = imsg_get_u32(m);
-	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
-		return (-1);
-	if ((p = pending_find(request)) == NULL)
-		return (0);
-	if (p->call == NULL)
-		return (-1);
-	pending_done(p);
-	if ((c = p->conn) != NULL)
-		route_call_same(c, id, p->call->wants_events,
-		    p->call->wait_ms);
-	call_refused(p->call);
-	free(p);
-	return (0);
-}
-
-static int
 on_dry_judged(void *arg, struct imsg *m)
 {
 	const uint8_t *json;
@@ -371,81 +247,6 @@ on_dry_judged(void *arg, struct imsg *m)
 }
 
 static int
-on_call_judged(void *arg, struct imsg *m)
-{
-	char id[ID_SIZE];
-	const uint8_t *json;
-	struct call *call;
-	json_t *verdict;
-	size_t n;
-
-	(void)arg;
-	imsg_get_str(m, id, sizeof(id));
-	json = imsg_get_bytes(m, &n);
-	if (imsg_end(m) == -1)
-		return (-1);
-	call = call_find(id);
-	if (call != NULL && call_judged_plain(call, (const char *)json, n))
-		return (0);
-	if ((verdict = json_loadb((const char *)json, n, 0, NULL)) == NULL)
-		return (-1);
-	if (json_is_object(verdict) && call != NULL)
-		call_judged(call, verdict);
-	json_decref(verdict);
-	return (0);
-}
-
-static int
-on_call_started(void *arg, struct imsg *m)
-{
-	char id[ID_SIZE];
-	struct call *call;
-
-	(void)arg;
-	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_started(call);
-	return (0);
-}
-
-static int
-on_call_finished(void *arg, struct imsg *m)
-{
-	char id[ID_SIZE];
-	const uint8_t *json;
-	struct call *call;
-	size_t n;
-
-	(void)arg;
-	imsg_get_str(m, id, sizeof(id));
-	json = imsg_get_bytes(m, &n);
-	if (imsg_end(m) == -1)
-		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_ended(call, (const char *)json, n);
-	return (0);
-}
-
-static int
-on_transcribed(void *arg, struct imsg *m)
-{
-	char id[ID_SIZE];
-	struct call *call;
-	unsigned kept;
-
-	(void)arg;
-	kept = imsg_get_u8(m);
-	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1 || kept > 1)
-		return (-1);
-	if ((call = call_find(id)) != NULL)
-		call_transcribed(call, (int)kept);
-	return (0);
-}
-
-static int
 on_session_over(void *arg, struct imsg *m)
 {
 	char id[ID_SIZE], reason[32];
@@ -457,76 +258,6 @@ on_session_over(void *arg, struct imsg *m)
 		return (-1);
 	session_ended(id, reason);
 	return (0);
-}
-
-static int
-on_seal_key(void *arg, struct imsg *m)
-{
-	uint8_t key[SEAL_KEY_SIZE];
-
-	(void)arg;
-	imsg_get_raw(m, key, sizeof(key));
-	if (imsg_end(m) == -1)
-		return (-1);
-	seal_set_key(key);
-	explicit_bzero(key, sizeof(key));
-	return (0);
-}
-
-/* ---- registered values ---- */
-
-static int
-on_secrets(void *arg, struct imsg *m)
-{
-	struct value_key key;
-
-	(void)arg;
-	key.mix[0] = imsg_get_u64(m);
-	key.mix[1] = imsg_get_u64(m);
-	imsg_get_raw(m, key.mac, sizeof(key.mac));
-	if (imsg_end(m) == -1)
-		return (-1);
-	values_begin(&key);
-	return (0);
-}
-
-static uint32_t
-le32(const uint8_t *p)
-{
-	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
-	    (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
-}
-
-static int
-on_secret(void *arg, struct imsg *m)
-{
-	struct value_form form;
-	const uint8_t *p;
-	size_t n;
-
-	(void)arg;
-	p = imsg_get_bytes(m, &n);
-	if (imsg_end(m) == -1 || n % SECRET_FORM_BYTES != 0)
-		return (-1);
-	for (; n > 0; n -= SECRET_FORM_BYTES, p += SECRET_FORM_BYTES) {
-		form.length = le32(p);
-		form.first = le32(p + 4);
-		form.whole = le32(p + 8);
-		memcpy(form.mac, p + 12, sizeof(form.mac));
-		if (values_add(&form) == -1)
-			return (-1);
-	}
-	return (0);
-}
-
-static int
-on_secrets_end(void *arg, struct imsg *m)
-{
-	uint32_t n;
-
-	(void)arg;
-	n = imsg_get_u32(m);
-	return (imsg_end(m) == -1 ? -1 : values_end(n));
 }
 
 static int
@@ -579,22 +310,22 @@ on_dead(void *arg, const char *reason)
 }
 
 static const struct channel_handler handlers[] = {
-	{ MSG_PEER_OK,		on_peer_ok },
-	{ MSG_PEER_NO,		on_peer_no },
-	{ MSG_AUTH_NO,		on_auth_no },
+	{ MSG_PEER_OK,		policy_on_peer_ok },
+	{ MSG_PEER_NO,		policy_on_peer_no },
+	{ MSG_AUTH_NO,		policy_on_auth_no },
 	{ MSG_REPLY,		on_reply },
-	{ MSG_ASKED,		on_asked },
-	{ MSG_CALL_SAME,	on_call_same },
+	{ MSG_ASKED,		policy_on_asked },
+	{ MSG_CALL_SAME,	policy_on_call_same },
 	{ MSG_DRY_JUDGED,	on_dry_judged },
-	{ MSG_CALL_JUDGED,	on_call_judged },
-	{ MSG_CALL_STARTED,	on_call_started },
-	{ MSG_CALL_FINISHED,	on_call_finished },
-	{ MSG_TRANSCRIBED,	on_transcribed },
+	{ MSG_CALL_JUDGED,	policy_on_call_judged },
+	{ MSG_CALL_STARTED,	policy_on_call_started },
+	{ MSG_CALL_FINISHED,	policy_on_call_finished },
+	{ MSG_TRANSCRIBED,	policy_on_transcribed },
 	{ MSG_SESSION_OVER,	on_session_over },
-	{ MSG_SEAL_KEY,		on_seal_key },
-	{ MSG_SECRETS,		on_secrets },
-	{ MSG_SECRET,		on_secret },
-	{ MSG_SECRETS_END,	on_secrets_end },
+	{ MSG_SEAL_KEY,		policy_on_seal_key },
+	{ MSG_SECRETS,		policy_on_secrets },
+	{ MSG_SECRET,		policy_on_secret },
+	{ MSG_SECRETS_END,	policy_on_secrets_end },
 	{ MSG_CALL_ASKING,	policy_on_call_asking },
 	{ MSG_CALL_RESOLVED,	policy_on_call_resolved },
 	{ MSG_APPROVAL_SHOWN,	policy_on_approval_shown },
@@ -705,6 +436,12 @@ policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 }
 
 void
+policy_send_before(struct imsg *m)
+{
+	(void)channel_send_soon(channel, m, 0);
+}
+
+void
 policy_send(struct imsg *m)
 {
 	(void)channel_send(channel, m);
@@ -719,6 +456,8 @@ policy_query(struct conn *c, enum query_what what, uint64_t cursor,
 
 	if ((p = pending_new(c, fn, arg)) == NULL)
 		return;
+	/* The answer is to have what is known here. */
+	calls_send();
 	/* Its lines are hashed as they are, and were cleaned before. */
 	p->clean = what != QUERY_AUDIT;
 	send_query(p->request, c->handle, what, cursor, most, id);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec.h"
 #include "conn.h"
 #include "protocol.h"
 #include "request.h"
@@ -65,11 +66,14 @@ typedef void policy_page_fn(void *arg, unsigned status, const char *json,
 int	policy_audit(uint64_t handle, uint64_t after, uint32_t most,
 	    policy_page_fn *, void *arg);
 
-/* what: MANAGE_* */
-/* What is kept of a call; fd is taken over. */
-void	policy_transcript(uint64_t handle, const char *call,
-	    const char *denied, int fd);
+/*
+ * What is kept of a call: JSON on one line, sent when this turn is over.  -1:
+ * it can't be passed on.
+ */
+int	policy_transcript(uint64_t handle, const char *call,
+	    const char *denied, const struct enc *bytes);
 
+/* what: MANAGE_* */
 void	policy_manage(struct conn *, unsigned what, uint32_t timeout_ms);
 
 /* what: KEY_*; the answer may have a token. */

@@ -99,7 +99,7 @@ policy_open_named(struct conn *c, const char *name, const struct request *q,
 
 	if ((p = pending_act(c, fn, arg)) == NULL)
 		return;
-	m = imsg_new(MSG_OPEN_NAMED);
+	m = imsg_new(q->read_only ? MSG_OPEN_NAMED_RO : MSG_OPEN_NAMED);
 	imsg_put_u32(m, p->request);
 	imsg_put_u64(m, c->handle);
 	imsg_put_str(m, name);
@@ -211,7 +211,7 @@ send_shown(uint32_t request, const char *shown)
 	imsg_put_u32(m, request);
 	imsg_put_u8(m, (uint8_t)cut);
 	imsg_put_bytes(m, shown, n);
-	policy_send(m);
+	policy_send_before(m);
 }
 
 int
@@ -237,7 +237,7 @@ policy_ask(struct conn *c, struct call *call, const char *session,
 	imsg_put_u8(m, (uint8_t)q->input);
 	imsg_put_u8(m, (uint8_t)((q->pty ? ASK_F_PTY : 0) |
 	    (q->dry_run ? ASK_F_DRY_RUN : 0) |
-	    (q->read_only ? ASK_F_READ_ONLY : 0) |
+	    (session == NULL && q->read_only ? ASK_F_READ_ONLY : 0) |
 	    (call->patient ? ASK_F_PATIENT : 0)));
 	if (session != NULL) {
 		imsg_put_str(m, session);
@@ -290,16 +290,23 @@ policy_stop(uint64_t handle, unsigned why, const char *call)
 	policy_send(m);
 }
 
-void
+int
 policy_transcript(uint64_t handle, const char *call, const char *denied,
-    int fd)
+    const struct enc *bytes)
 {
+	int small = enc_size(bytes) <= TRANSCRIPT_INLINE, fd = -1;
 	struct imsg *m;
 
-	m = imsg_new(MSG_TRANSCRIPT);
+	if (!small && (fd = enc_memfd(bytes, "transcript")) == -1)
+		return (-1);
+	m = imsg_new(small ? MSG_TRANSCRIPT_TEXT : MSG_TRANSCRIPT);
 	imsg_put_u64(m, handle);
 	imsg_put_str(m, call);
 	imsg_put_str(m, denied != NULL ? denied : "");
-	imsg_put_fd(m, fd);
-	policy_send(m);
+	if (small)
+		imsg_put_bytes(m, enc_data(bytes), enc_size(bytes));
+	else
+		imsg_put_fd(m, fd);
+	policy_send_before(m);
+	return (0);
 }

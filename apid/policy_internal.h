@@ -31,8 +31,29 @@ struct pending *pending_find(uint32_t request);
 void	pending_done(struct pending *);
 /* While there is a question under way there is a channel. */
 void	policy_send(struct imsg *);
+/* The same for one that goes with the next, or when this turn is over. */
+void	policy_send_before(struct imsg *);
 
-/* policyd's words on approvals (policy_approval.c). */
+/* policyd's words on who is connected (policy_peer.c). */
+int	policy_on_peer_ok(void *, struct imsg *);
+int	policy_on_peer_no(void *, struct imsg *);
+int	policy_on_auth_no(void *, struct imsg *);
+
+/* On calls (policy_call.c). */
+int	policy_on_asked(void *, struct imsg *);
+int	policy_on_call_same(void *, struct imsg *);
+int	policy_on_call_judged(void *, struct imsg *);
+int	policy_on_call_started(void *, struct imsg *);
+int	policy_on_call_finished(void *, struct imsg *);
+int	policy_on_transcribed(void *, struct imsg *);
+
+/* On registered values, and the key to seal with (policy_secrets.c). */
+int	policy_on_seal_key(void *, struct imsg *);
+int	policy_on_secrets(void *, struct imsg *);
+int	policy_on_secret(void *, struct imsg *);
+int	policy_on_secrets_end(void *, struct imsg *);
+
+/* On approvals (policy_approval.c). */
 int	policy_on_call_asking(void *, struct imsg *);
 int	policy_on_call_resolved(void *, struct imsg *);
 int	policy_on_approval_shown(void *, struct imsg *);

@@ -23,6 +23,7 @@ struct hit {
 	uint64_t	 from;
 	uint64_t	 to;		/* its order; then an anchor comes first */
 	uint8_t		 what;		/* the anchor's number */
+	uint8_t		 late;		/* to is where it masks: see put_off */
 };
 
 struct hits {
@@ -115,7 +116,7 @@ scan_init(void)
 }
 
 static int
-hits_add(struct hits *h, uint64_t from, uint64_t to, uint8_t what)
+hits_add(struct hits *h, struct hit hit)
 {
 	size_t size;
 	struct hit *v;
@@ -129,7 +130,7 @@ hits_add(struct hits *h, uint64_t from, uint64_t to, uint8_t what)
 		h->v = v;
 		h->size = size;
 	}
-	h->v[h->n++] = (struct hit){ from, to, what };
+	h->v[h->n++] = hit;
 	return (0);
 }
 
@@ -159,20 +160,26 @@ on_match(unsigned id, unsigned long long from, unsigned long long to,
 
 	(void)from;
 	(void)flags;
-	return (hits_add(&s->anchors, to - anchors[id].size, to,
-	    (uint8_t)id) == -1);
+	return (hits_add(&s->anchors, (struct hit){ to - anchors[id].size, to,
+	    (uint8_t)id, 0 }) == -1);
 }
 
-/* Those that end at one place come in any order. */
+static int
+comes_before(const struct hit *a, const struct hit *b)
+{
+	return (a->to < b->to || (a->to == b->to && a->what < b->what));
+}
+
+/* vectorscan promises no order, and of those that end at one place has none. */
 static void
-sort_ties(struct hits *h, size_t first)
+sort(struct hits *h, size_t first)
 {
 	struct hit t;
 	size_t i, j;
 
 	for (i = first + 1; i < h->n; i++)
-		for (j = i; j > first && h->v[j - 1].to == h->v[j].to &&
-		    h->v[j - 1].what > h->v[j].what; j--) {
+		for (j = i; j > first &&
+		    comes_before(&h->v[j], &h->v[j - 1]); j--) {
 			t = h->v[j];
 			h->v[j] = h->v[j - 1];
 			h->v[j - 1] = t;
@@ -192,14 +199,14 @@ find_hits(struct scan *s, const uint8_t *region, size_t size, size_t fresh)
 	    (unsigned)fresh, 0, scratch, on_match, s) != HS_SUCCESS ||
 	    s->anchors.failed)
 		return (-1);
-	sort_ties(&s->anchors, first);
+	sort(&s->anchors, first);
 	s->fed += fresh;
 	/* A value's first bytes may have come before. */
 	from = from > VALUES_WINDOW - 1 ? from - (VALUES_WINDOW - 1) : 0;
 	while (values_any() && (from = values_next(region, size, from)) <
 	    size) {
-		if (hits_add(&s->values, s->base + from, s->base + from +
-		    VALUES_WINDOW, UINT8_MAX) == -1)
+		if (hits_add(&s->values, (struct hit){ s->base + from,
+		    s->base + from + VALUES_WINDOW, UINT8_MAX, 0 }) == -1)
 			return (-1);
 		from++;
 	}
@@ -332,6 +339,13 @@ ask(struct scan *s, const uint8_t *region, size_t size, int final,
 	return (ask_other(t, &v, &t->match));
 }
 
+/* Before what is masked already, it counts no more. */
+static uint64_t
+begins(const struct hit *h)
+{
+	return (h->late ? h->to : h->from);
+}
+
 /* The next place in order; 0 if there is none. */
 static int
 pick(struct scan *s, const uint8_t *region, size_t size, struct step *t)
@@ -340,7 +354,7 @@ pick(struct scan *s, const uint8_t *region, size_t size, struct step *t)
 	uint64_t to = UINT64_MAX, from;
 
 	t->source = BY_NOTHING;
-	while (a->next < a->n && a->v[a->next].from < s->done)
+	while (a->next < a->n && begins(&a->v[a->next]) < s->done)
 		a->next++;
 	while (v->next < v->n && v->v[v->next].from < s->done)
 		v->next++;
@@ -374,6 +388,30 @@ pass(struct scan *s, const struct step *t)
 		s->aws++;
 }
 
+/*
+ * What a name or a URL masks begins some way behind it, and until there may
+ * stand secrets of their own: a key as the URL's user.  Those come first.
+ * Returns 0 if its turn is now.
+ */
+static int
+put_off(struct scan *s, const struct step *t)
+{
+	struct hits *h = &s->anchors;
+	struct hit hit;
+	size_t i;
+
+	if (t->source != BY_ANCHOR ||
+	    s->base + t->match.start <= h->v[h->next].to)
+		return (0);
+	hit = h->v[h->next];
+	hit.to = s->base + t->match.start;
+	hit.late = 1;
+	for (i = h->next; i + 1 < h->n && h->v[i + 1].to <= hit.to; i++)
+		h->v[i] = h->v[i + 1];
+	h->v[i] = hit;
+	return (1);
+}
+
 /* Puts those back that idleness passed over. */
 static void
 put_back(struct scan *s)
@@ -384,7 +422,7 @@ put_back(struct scan *s)
 
 	for (i = s->waiting.n; i > 0; i--) {
 		h = &s->waiting.v[i - 1];
-		if (h->from < s->done)
+		if (begins(h) < s->done)
 			continue;
 		if (h->to == 0) {
 			s->aws = h->from;
@@ -399,14 +437,14 @@ put_back(struct scan *s)
 static int
 set_aside(struct scan *s, const struct step *t)
 {
-	struct hit h = { t->from, 0, 0 };
+	struct hit h = { t->from, 0, 0, 0 };
 
 	if (t->source == BY_ANCHOR)
 		h = s->anchors.v[s->anchors.next];
 	else if (t->source == BY_VALUE)
 		h = s->values.v[s->values.next];
 	pass(s, t);
-	return (hits_add(&s->waiting, h.from, h.to, h.what));
+	return (hits_add(&s->waiting, h));
 }
 
 /*
@@ -425,7 +463,7 @@ first_behind(const struct scan *s, const struct step *stuck, uint64_t limit)
 		/* A name is never masked, what follows it may be. */
 		start = anchors[h->v[i].what].what == ANCHOR_KEY ?
 		    h->v[i].from : h->v[i].to;
-		if (start < limit && h->v[i].from >= s->done)
+		if (start < limit && begins(&h->v[i]) >= s->done)
 			limit = start;
 	}
 	h = &s->values;
@@ -442,9 +480,12 @@ first_needed(const struct scan *s, uint64_t limit)
 {
 	const struct hits *a = &s->anchors, *v = &s->values;
 	uint64_t first = limit;
+	size_t i;
 
-	if (a->next < a->n && a->v[a->next].from < first)
-		first = a->v[a->next].from;
+	/* They are in the order of their ends. */
+	for (i = a->next; i < a->n; i++)
+		if (a->v[i].from < first)
+			first = a->v[i].from;
 	if (v->next < v->n && v->v[v->next].from < first)
 		first = v->v[v->next].from;
 	if (s->aws < s->aws_end && s->aws < first && s->aws >= s->done)
@@ -519,8 +560,10 @@ decide(struct scan *s, const uint8_t *region, size_t size, int final,
 				return (-1);
 			continue;
 		}
+		if (a != SECRET_NO && put_off(s, &t))
+			continue;
 		pass(s, &t);
-		if ((a == SECRET_YES || a == SECRET_MORE) &&
+		if (a != SECRET_NO &&
 		    mask(s, region, size, &t.match) == -1)
 			return (-1);
 	}

@@ -233,19 +233,15 @@ void
 transcript_send(struct call *call)
 {
 	struct enc *to;
-	int fd = -1;
 
 	if (!policy_up() || call->generation != policy_generation())
 		return;
 	if ((to = enc_new(TRANSCRIPT_MAX)) == NULL)
 		return;
-	if (write_it(to, call) == -1 ||
-	    (fd = enc_memfd(to, "transcript")) == -1)
+	if (write_it(to, call) == -1 || policy_transcript(call->handle,
+	    call->id, call->denied, to) == -1)
 		log_warnx("call %s: its transcript can't be written",
 		    call->id);
-	else
-		policy_transcript(call->handle, call->id, call->denied,
-		    fd);
 	enc_free(to);
 }
 

@@ -16,6 +16,7 @@
 #endif
 
 #define COPY_MOST	(16 * 1024)	/* bytes of a memfd that are copied */
+#define FIRST_READ	2048	/* bytes; at most COPY_MOST */
 
 #define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -168,19 +169,20 @@ enc_size(const struct enc *e)
 	return (e->size);
 }
 
+/* Its offset stays where it is: whoever reads it begins at the front. */
 static int
-write_all(int fd, const uint8_t *p, size_t left)
+write_all(int fd, const uint8_t *p, size_t size)
 {
+	size_t done = 0;
 	ssize_t n;
 
-	while (left > 0) {
-		if ((n = write(fd, p, left)) == -1) {
-			if (errno == EINTR)
-				continue;
+	while (done < size) {
+		n = pwrite(fd, p + done, size - done, (off_t)done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
 			return (-1);
-		}
-		p += n;
-		left -= (size_t)n;
+		done += (size_t)n;
 	}
 	return (0);
 }
@@ -197,7 +199,6 @@ memfd_sealed(const char *name, const void *data, size_t size)
 	if (fd == -1)
 		return (-1);
 	if (write_all(fd, data, size) == -1 ||
-	    lseek(fd, 0, SEEK_SET) == -1 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) == -1) {
 		saved = errno;
 		close(fd);
@@ -368,13 +369,38 @@ copy_of(int fd, size_t size)
 	return (NULL);
 }
 
+/*
+ * What is shorter than a first read, as nearly all are: its size is known by
+ * that.  1 if it is, with its copy or NULL and errno.
+ */
+static int
+copy_short(int fd, size_t max, size_t *size, uint8_t **copy)
+{
+	uint8_t first[FIRST_READ];
+	ssize_t n;
+
+	if ((n = pread(fd, first, sizeof(first), 0)) <= 0 ||
+	    n == sizeof(first))
+		return (0);
+	*size = (size_t)n;
+	*copy = NULL;
+	if (*size > max)
+		errno = EFBIG;
+	else if ((*copy = malloc(*size)) != NULL)
+		memcpy(*copy, first, *size);
+	return (1);
+}
+
 const uint8_t *
 memfd_map(int fd, size_t max, size_t *size)
 {
 	static const uint8_t nothing[1];
 	struct stat st;
+	uint8_t *copy;
 	void *p;
 
+	if (copy_short(fd, max, size, &copy))
+		return (copy);
 	if (fstat(fd, &st) == -1)
 		return (NULL);
 	if (st.st_size < 0 || (uint64_t)st.st_size > max) {

@@ -72,9 +72,9 @@ int	dec_end(const struct dec *);
 
 /*
  * Maps or, if it is small, copies a sealed memfd for reading (the seals are the
- * caller's to have checked; dispatch does) if it holds at most max bytes.  *size may be 0, the
- * address is then not NULL but must not be read.  Returns NULL with errno set
- * on failure; unmap with memfd_unmap().
+ * caller's to have checked; dispatch does) if it holds at most max bytes.
+ * *size may be 0, the address is then not NULL but must not be read.  Returns
+ * NULL with errno set on failure; unmap with memfd_unmap().
  */
 const uint8_t *memfd_map(int fd, size_t max, size_t *size);
 void	memfd_unmap(const uint8_t *, size_t);

@@ -1,6 +1,6 @@
 /*
- * Channels and messages: sending and receiving.  The checks of protocol.h are
- * in imsg_check.c.
+ * Channels: their life, and sending.  Receiving is in imsg_receive.c, what a
+ * message holds in imsg_field.c, the checks of protocol.h in imsg_check.c.
  */
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "imsg_internal.h"
-#include "log.h"
 #include "without.h"
 
 static int tracing;
@@ -23,30 +22,6 @@ void
 channel_trace(int on)
 {
 	tracing = on;
-}
-
-static void
-close_fds(int *fds, unsigned n)
-{
-	int saved = errno;
-	unsigned i;
-
-	for (i = 0; i < n; i++) {
-		if (fds[i] != -1)
-			close(fds[i]);
-		fds[i] = -1;
-	}
-	errno = saved;
-}
-
-static void
-imsg_free(struct imsg *m)
-{
-	if (m == NULL)
-		return;
-	close_fds(m->fds, m->nfds);
-	enc_free(m->enc);
-	free(m);
 }
 
 /* ---- a channel's life ---- */
@@ -159,8 +134,7 @@ channel_queued(const struct channel *ch)
 	return (ch->queued_bytes);
 }
 
-/* The one error path: dead from now on; the owner hears of it from the loop. */
-static void __printflike(2, 3)
+void
 channel_die(struct channel *ch, const char *fmt, ...)
 {
 	va_list ap;
@@ -189,83 +163,9 @@ channel_tell(struct channel *ch)
 		ch->ops->dead(ch->arg, ch->reason);
 }
 
-/* ---- building ---- */
-
-struct imsg *
-imsg_new(enum msg_type type)
-{
-	struct imsg *m;
-
-	if ((m = calloc(1, sizeof(*m))) == NULL ||
-	    (m->enc = enc_new(MSG_MAX_SIZE - IMSG_HEADER)) == NULL)
-		fatal("imsg_new");
-	m->type = type;
-	return (m);
-}
-
 void
-imsg_put_u8(struct imsg *m, uint8_t v)
-{
-	enc_u8(m->enc, v);
-}
-
-void
-imsg_put_u16(struct imsg *m, uint16_t v)
-{
-	enc_u16(m->enc, v);
-}
-
-void
-imsg_put_u32(struct imsg *m, uint32_t v)
-{
-	enc_u32(m->enc, v);
-}
-
-void
-imsg_put_u64(struct imsg *m, uint64_t v)
-{
-	enc_u64(m->enc, v);
-}
-
-void
-imsg_put_i32(struct imsg *m, int32_t v)
-{
-	enc_i32(m->enc, v);
-}
-
-void
-imsg_put_str(struct imsg *m, const char *s)
-{
-	enc_str(m->enc, s);
-}
-
-void
-imsg_put_bytes(struct imsg *m, const void *p, size_t size)
-{
-	enc_bytes(m->enc, p, size);
-}
-
-void
-imsg_put_raw(struct imsg *m, const void *p, size_t size)
-{
-	enc_raw(m->enc, p, size);
-}
-
-void
-imsg_put_fd(struct imsg *m, int fd)
-{
-	if (m->nfds == MSG_MAX_FDS_NEURON) {
-		close(fd);
-		/* Makes channel_send refuse it: no row allows that many. */
-		enc_raw(m->enc, NULL, MSG_MAX_SIZE);
-		return;
-	}
-	m->fds[m->nfds++] = fd;
-}
-
-static void
-trace(const struct channel *ch, const char *verb, unsigned type, size_t size,
-    unsigned nfds)
+imsg_trace(const struct channel *ch, const char *verb, unsigned type,
+    size_t size, unsigned nfds)
 {
 	if (tracing)
 		log_info("imsg %s %s %s, %zu bytes, %u fds",
@@ -274,19 +174,15 @@ trace(const struct channel *ch, const char *verb, unsigned type, size_t size,
 
 /* ---- sending ---- */
 
-/* 1 sent, 0 not now, -1 the other end is gone or the socket broken. */
-static int
-imsg_write(struct channel *ch, struct imsg *m)
+int
+channel_bundles(const struct channel *ch)
 {
-	uint8_t header[IMSG_HEADER];
-	union {
-		struct cmsghdr	 align;
-		char		 buf[CMSG_SPACE(sizeof(int) *
-				    MSG_MAX_FDS_NEURON)];
-	} control;
-	struct iovec iov[2];
-	struct msghdr msg;
-	struct cmsghdr *cmsg;
+	return ((ch->kind & (CH_API | CH_OPERATOR | CH_JUDGE)) != 0);
+}
+
+static void
+put_header(uint8_t header[IMSG_HEADER], const struct imsg *m)
+{
 	size_t size = enc_size(m->enc), i;
 
 	header[0] = (uint8_t)m->type;
@@ -295,26 +191,61 @@ imsg_write(struct channel *ch, struct imsg *m)
 	header[3] = 0;
 	for (i = 0; i < 4; i++)
 		header[4 + i] = (uint8_t)(size >> (8 * i));
-	iov[0].iov_base = header;
-	iov[0].iov_len = sizeof(header);
-	iov[1].iov_base = (void *)(uintptr_t)enc_data(m->enc);
-	iov[1].iov_len = size;
+}
+
+/*
+ * A packet: the message, and up to most - 1 that are queued behind it as far
+ * as they fit.  How many were sent, 0 not now, -1 the other end is gone or the
+ * socket broken.
+ */
+static int
+imsg_write(struct channel *ch, const struct imsg *m, int most)
+{
+	uint8_t headers[IMSG_BUNDLE][IMSG_HEADER];
+	union {
+		struct cmsghdr	 align;
+		char		 buf[CMSG_SPACE(sizeof(int) *
+				    MSG_MAX_FDS_NEURON)];
+	} control;
+	struct iovec iov[2 * IMSG_BUNDLE];
+	struct msghdr msg;
+	struct cmsghdr *cmsg;
+	const struct imsg *last;
+	size_t size, total = 0;
+	int n = 0;
+
 	memset(&msg, 0, sizeof(msg));
 	msg.msg_iov = iov;
-	msg.msg_iovlen = size > 0 ? 2 : 1;
-	if (m->nfds > 0) {
-		memset(&control, 0, sizeof(control));
+	do {
+		last = m;
+		size = enc_size(m->enc);
+		total += IMSG_HEADER + size;
+		put_header(headers[n], m);
+		if (n > 0)
+			headers[n - 1][3] = IMSG_F_MORE;
+		iov[msg.msg_iovlen].iov_base = headers[n++];
+		iov[msg.msg_iovlen++].iov_len = IMSG_HEADER;
+		if (size > 0) {
+			iov[msg.msg_iovlen].iov_base =
+			    (void *)(uintptr_t)enc_data(m->enc);
+			iov[msg.msg_iovlen++].iov_len = size;
+		}
+	} while (n < most && m->nfds == 0 &&
+	    (m = TAILQ_NEXT(m, entry)) != NULL &&
+	    total + IMSG_HEADER + enc_size(m->enc) <= MSG_MAX_SIZE);
+	if (last->nfds > 0) {
+		memset(&control, 0, CMSG_SPACE(sizeof(int) * last->nfds));
 		msg.msg_control = control.buf;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int) * m->nfds);
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * last->nfds);
 		cmsg = CMSG_FIRSTHDR(&msg);
 		cmsg->cmsg_level = SOL_SOCKET;
 		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * m->nfds);
-		memcpy(CMSG_DATA(cmsg), m->fds, sizeof(int) * m->nfds);
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int) * last->nfds);
+		memcpy(CMSG_DATA(cmsg), last->fds, sizeof(int) * last->nfds);
 	}
 	for (;;) {
 		if (sendmsg(ch->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) != -1)
-			return (1);
+			return (n);
 		if (errno == EINTR)
 			continue;
 		/* Too many fds in flight is back-pressure, not a fault. */
@@ -344,24 +275,27 @@ channel_shut(struct channel *ch, int error)
 int
 channel_flush(struct channel *ch)
 {
+	int most = channel_bundles(ch) ? IMSG_BUNDLE : 1, sent;
 	struct imsg *m;
 
 	ch->full = 0;
 	while ((m = TAILQ_FIRST(&ch->queue)) != NULL) {
-		switch (imsg_write(ch, m)) {
-		case 0:
-			ch->full = 1;
-			return (0);
-		case -1:
+		sent = imsg_write(ch, m, most);
+		if (sent == -1) {
 			channel_shut(ch, errno);
 			return (-1);
-		default:
-			break;
 		}
-		TAILQ_REMOVE(&ch->queue, m, entry);
-		ch->queued_bytes -= enc_size(m->enc);
-		ch->queued_count--;
-		imsg_free(m);
+		if (sent == 0) {
+			ch->full = 1;
+			return (0);
+		}
+		for (; sent > 0; sent--) {
+			m = TAILQ_FIRST(&ch->queue);
+			TAILQ_REMOVE(&ch->queue, m, entry);
+			ch->queued_bytes -= enc_size(m->enc);
+			ch->queued_count--;
+			imsg_free(m);
+		}
 	}
 	if (ch->soon_set && ch->calm != NULL)
 		ch->calm(ch);
@@ -410,7 +344,7 @@ may_send(struct channel *ch, struct imsg *m)
 		imsg_free(m);
 		return (0);
 	}
-	trace(ch, "sends", m->type, enc_size(m->enc), m->nfds);
+	imsg_trace(ch, "sends", m->type, enc_size(m->enc), m->nfds);
 	return (1);
 }
 
@@ -422,7 +356,7 @@ channel_send(struct channel *ch, struct imsg *m)
 	if (!may_send(ch, m))
 		return (-1);
 	if (TAILQ_EMPTY(&ch->queue))
-		sent = imsg_write(ch, m);
+		sent = imsg_write(ch, m, 1);
 	if (sent != 0) {
 		if (sent == -1)
 			channel_shut(ch, errno);
@@ -451,170 +385,6 @@ channel_send_soon(struct channel *ch, struct imsg *m, unsigned us)
 	return (0);
 }
 
-/* ---- receiving ---- */
-
-/* Every fd that came, wherever in the control part; the rest is closed. */
-static void
-collect_fds(struct msghdr *msg, struct imsg *m)
-{
-	struct cmsghdr *cmsg;
-	size_t n, i;
-	int fd;
-
-	for (cmsg = CMSG_FIRSTHDR(msg); cmsg != NULL;
-	    cmsg = CMSG_NXTHDR(msg, cmsg)) {
-		if (cmsg->cmsg_level != SOL_SOCKET ||
-		    cmsg->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (i = 0; i < n; i++) {
-			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int),
-			    sizeof(int));
-			if (m->nfds < MSG_MAX_FDS_NEURON)
-				m->fds[m->nfds++] = fd;
-			else
-				close(fd);
-		}
-	}
-}
-
-/* Reads one packet.  1 a message, 0 nothing now, -1 dead (reason kept). */
-static int
-imsg_read(struct channel *ch, struct imsg *m, uint8_t *buf)
-{
-	union {
-		struct cmsghdr	 align;
-		char		 buf[CMSG_SPACE(sizeof(int) *
-				    MSG_MAX_FDS_NEURON)];
-	} control;
-	struct iovec iov = { .iov_base = buf, .iov_len = MSG_MAX_SIZE };
-	struct msghdr msg;
-	ssize_t n;
-
-	memset(&msg, 0, sizeof(msg));
-	msg.msg_iov = &iov;
-	msg.msg_iovlen = 1;
-	msg.msg_control = control.buf;
-	msg.msg_controllen = sizeof(control.buf);
-	do
-		n = recvmsg(ch->fd, &msg, MSG_DONTWAIT |
-		    (WITHOUT(imsg_cloexec) ? 0 : MSG_CMSG_CLOEXEC));
-	while (n == -1 && errno == EINTR);
-	if (n == -1 && errno == EAGAIN)
-		return (0);
-	memset(m, 0, sizeof(*m));
-	if (n == -1) {
-		if (errno == ECONNRESET)
-			channel_die(ch, "closed");
-		else
-			channel_die(ch, "recvmsg failed, errno %d", errno);
-		return (-1);
-	}
-	collect_fds(&msg, m);
-	if (n == 0)
-		channel_die(ch, "closed");
-	else if (msg.msg_flags & MSG_TRUNC)
-		channel_die(ch, "a message over %d bytes", MSG_MAX_SIZE);
-	else if (msg.msg_flags & MSG_CTRUNC)
-		channel_die(ch, "a message with more fds than fit");
-	else if (n < IMSG_HEADER)
-		channel_die(ch, "a message of %zd bytes", n);
-	else
-		dec_init(&m->dec, buf, (size_t)n);
-	if (ch->dead) {
-		close_fds(m->fds, m->nfds);
-		return (-1);
-	}
-	return (1);
-}
-
-/* Header and row; 0 if the message may be handled, else the channel is dead. */
-static int
-imsg_check(struct channel *ch, struct imsg *m)
-{
-	enum msg_dir dir = ch->end == END_A ? DIR_UP : DIR_DOWN;
-	const struct msg_row *row;
-	unsigned type, nfds, zero;
-	const char *wrong;
-	uint32_t len;
-
-	type = dec_u16(&m->dec);
-	nfds = dec_u8(&m->dec);
-	zero = dec_u8(&m->dec);
-	len = dec_u32(&m->dec);
-	if (type == MSG_NONE || type >= MSG_COUNT) {
-		channel_die(ch, "unknown message type %u", type);
-		return (-1);
-	}
-	m->type = type;
-	row = &msg_table[type];
-	if ((zero != 0 || len != m->dec.left || nfds != m->nfds) &&
-	    !WITHOUT(imsg_header))
-		wrong = "with a header that does not fit it";
-	else if ((wrong = imsg_row_mismatch(row, ch, dir, len, nfds)) != NULL)
-		;
-	else if ((row->states & ch->state) == 0 && !WITHOUT(imsg_state))
-		wrong = "not allowed now";
-	else if (!imsg_kinds_ok(row, m) && !WITHOUT(imsg_kinds))
-		wrong = "with an fd of the wrong kind";
-	if (wrong == NULL)
-		return (0);
-	channel_die(ch, "%s is %s", row->name, wrong);
-	return (-1);
-}
-
-static const struct channel_handler *
-find_handler(const struct channel *ch, enum msg_type type)
-{
-	size_t i;
-
-	for (i = 0; i < ch->ops->nhandlers; i++)
-		if (ch->ops->handlers[i].type == type)
-			return (&ch->ops->handlers[i]);
-	return (NULL);
-}
-
-static void
-imsg_handle(struct channel *ch, struct imsg *m)
-{
-	const struct channel_handler *h;
-
-	if ((h = find_handler(ch, m->type)) == NULL) {
-		channel_die(ch, "%s has no handler here", msg_name(m->type));
-		return;
-	}
-	trace(ch, "gets", m->type, m->dec.left, m->nfds);
-	if (h->fn(ch->arg, m) == -1)
-		channel_die(ch, "%s can't be right", msg_name(m->type));
-	else if (!m->ended && !WITHOUT(imsg_end))
-		channel_die(ch, "%s was not read to its end",
-		    msg_name(m->type));
-}
-
-int
-channel_dispatch(struct channel *ch, int most)
-{
-	uint8_t buf[MSG_MAX_SIZE];
-	struct imsg m;
-	int handled = 0, got, dead;
-
-	if (most == 0)
-		most = 64;
-	channel_hold(ch);
-	while (handled < most && !ch->dead) {
-		if ((got = imsg_read(ch, &m, buf)) <= 0)
-			break;
-		if (imsg_check(ch, &m) == 0)
-			imsg_handle(ch, &m);
-		close_fds(m.fds, m.nfds);
-		handled++;
-	}
-	channel_tell(ch);
-	dead = ch->dead;
-	channel_release(ch);
-	return (dead ? -1 : handled);
-}
-
 static int64_t
 now_ms(void)
 {
@@ -622,20 +392,6 @@ now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-}
-
-int
-channel_dispatch_wait(struct channel *ch, int ms)
-{
-	struct pollfd pfd = { .fd = ch->fd, .events = POLLIN };
-	int n;
-
-	if (ch->dead)
-		return (-1);
-	do
-		n = poll(&pfd, 1, ms);
-	while (n == -1 && errno == EINTR);
-	return (n == 0 ? 0 : channel_dispatch(ch, 1));
 }
 
 int
@@ -654,83 +410,4 @@ channel_flush_wait(struct channel *ch, int ms)
 		(void)poll(NULL, 0, 1);
 	}
 	return (r == 1 ? 0 : -1);
-}
-
-enum msg_type
-imsg_type(const struct imsg *m)
-{
-	return (m->type);
-}
-
-uint8_t
-imsg_get_u8(struct imsg *m)
-{
-	return (dec_u8(&m->dec));
-}
-
-uint16_t
-imsg_get_u16(struct imsg *m)
-{
-	return (dec_u16(&m->dec));
-}
-
-uint32_t
-imsg_get_u32(struct imsg *m)
-{
-	return (dec_u32(&m->dec));
-}
-
-uint64_t
-imsg_get_u64(struct imsg *m)
-{
-	return (dec_u64(&m->dec));
-}
-
-int32_t
-imsg_get_i32(struct imsg *m)
-{
-	return (dec_i32(&m->dec));
-}
-
-void
-imsg_get_str(struct imsg *m, char *dst, size_t size)
-{
-	dec_str(&m->dec, dst, size);
-}
-
-const uint8_t *
-imsg_get_bytes(struct imsg *m, size_t *size)
-{
-	return (dec_bytes(&m->dec, size));
-}
-
-void
-imsg_get_raw(struct imsg *m, void *dst, size_t size)
-{
-	dec_raw(&m->dec, dst, size);
-}
-
-int
-imsg_end(struct imsg *m)
-{
-	m->ended = 1;
-	return (dec_end(&m->dec));
-}
-
-unsigned
-imsg_fds(const struct imsg *m)
-{
-	return (m->nfds);
-}
-
-int
-imsg_claim_fd(struct imsg *m, unsigned i)
-{
-	int fd;
-
-	if (i >= m->nfds)
-		return (-1);
-	fd = m->fds[i];
-	m->fds[i] = -1;
-	return (fd);
 }

@@ -2,7 +2,9 @@
  * Channels and messages.
  *
  * A channel is one end of a SOCK_SEQPACKET socketpair: a message is a packet,
- * so its fds can't part from it.  What may travel on it stands in protocol.h;
+ * so its fds can't part from it.  Where many are said of each call (to apid
+ * and judged), what waits in a queue goes as a packet of a few, of which the
+ * last alone may have fds.  What may travel on it stands in protocol.h;
  * a message that breaks the table, a truncated control part, an unconsumed
  * byte or a handler that says -1 kills the channel: it is closed, the reason
  * kept, its owner told once.  Received fds are close-on-exec, and closed with

@@ -55,14 +55,30 @@ is_listener(int fd)
 	    on == 1);
 }
 
+/*
+ * A FIFO with a name in a filesystem is not a pipe of ours.  All pipes are of
+ * one filesystem, which is asked for its type once.
+ */
+static int
+on_pipefs(int fd, dev_t dev)
+{
+	static dev_t pipes;
+	static int known;
+	struct statfs fs;
+
+	if (known && dev == pipes)
+		return (1);
+	if (fstatfs(fd, &fs) == -1 || fs.f_type != PIPEFS)
+		return (0);
+	pipes = dev;
+	known = 1;
+	return (1);
+}
+
 static int
 is_pipe(int fd, const struct stat *st, int mode)
 {
-	struct statfs fs;
-
-	/* A FIFO with a name in a filesystem is not a pipe of ours. */
-	return (S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 &&
-	    fs.f_type == PIPEFS &&
+	return (S_ISFIFO(st->st_mode) && on_pipefs(fd, st->st_dev) &&
 	    (fcntl(fd, F_GETFL) & O_ACCMODE) == mode);
 }
 
@@ -86,6 +102,7 @@ is_inet(int fd)
 	    (type == SOCK_STREAM && option_of(fd, SO_ACCEPTCONN) == 1)));
 }
 
+/* Regular files in memory alone have seals. */
 static int
 is_memfd(int fd)
 {
@@ -100,6 +117,8 @@ fd_is(int fd, enum fd_kind kind)
 {
 	struct stat st;
 
+	if (kind == FD_MEMFD && !WITHOUT(imsg_seals))
+		return (is_memfd(fd));
 	if (fstat(fd, &st) == -1)
 		return (0);
 	switch (kind) {

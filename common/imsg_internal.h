@@ -1,16 +1,20 @@
 /*
- * What imsg.c and imsg_event.c share; nobody else includes it.
+ * What the files imsg*.c share; nobody else includes it.
  */
 #ifndef MYELIN_IMSG_INTERNAL_H
 #define MYELIN_IMSG_INTERNAL_H
 
 #include <sys/queue.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "codec.h"
 #include "imsg.h"
+#include "log.h"		/* __printflike */
 
-#define IMSG_HEADER	8	/* u16 type, u8 fds, u8 zero, u32 length */
+#define IMSG_HEADER	8	/* u16 type, u8 fds, u8 flags, u32 length */
+#define IMSG_F_MORE	0x1	/* another message follows in the packet */
+#define IMSG_BUNDLE	8	/* messages of a packet at most */
 #define QUEUE_MAX_BYTES	(4 * 1024 * 1024)
 #define QUEUE_MAX_COUNT	4096
 
@@ -56,10 +60,25 @@ struct channel {
 void	channel_hold(struct channel *);
 /* Returns 1 if the channel was freed meanwhile and is gone now. */
 int	channel_release(struct channel *);
+/*
+ * 1 if a packet may have several messages, of which the last alone has fds:
+ * where several are said of each call, a wake-up for each costs most.
+ */
+int	channel_bundles(const struct channel *);
 /* Tells the owner of a death, once. */
 void	channel_tell(struct channel *);
+/* The one error path: dead from now on; the owner hears of it from the loop. */
+void	channel_die(struct channel *, const char *, ...) __printflike(2, 3);
 /* Sends what is queued.  1 all sent, 0 try later, -1 shut. */
 int	channel_flush(struct channel *);
+
+/* A message and the fds of it that nobody claimed; NULL is fine. */
+void	imsg_free(struct imsg *);
+/* Closes them and makes each -1; errno stays. */
+void	imsg_close_fds(int *fds, unsigned n);
+/* A line of the log for each message, where channel_trace() asked for it. */
+void	imsg_trace(const struct channel *, const char *verb, unsigned type,
+	    size_t size, unsigned nfds);
 
 /* NULL if channel, direction, size and number of fds are what the row says;
  * else how the message differs, as words after "is". */

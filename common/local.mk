@@ -9,11 +9,13 @@ common_libcore_a_SOURCES = \
 	common/egress.h common/env.c common/env.h \
 	common/ids.c common/ids.h \
 	common/imsg.c common/imsg.h common/imsg_internal.h \
-	common/imsg_check.c \
+	common/imsg_check.c common/imsg_field.c common/imsg_receive.c \
 	common/layers.c common/layers.h \
 	common/limits.c common/limits.h \
 	common/log.c common/log.h \
-	common/probe.c common/probe.h common/probe_cgroup.c \
+	common/probe.c common/probe.h common/probe_internal.h \
+	common/probe_cgroup.c common/probe_landlock.c \
+	common/probe_mount.c common/probe_ns.c common/probe_process.c \
 	common/protocol.c common/protocol.h common/protocol_neuron.h \
 	common/redact.c common/redact.h \
 	common/rule.c common/rule.h \
@@ -41,7 +43,7 @@ common_libcommon_a_SOURCES = \
 	common/egress_slice.c \
 	common/trees.c common/trees.h \
 	common/rule_slice.c \
-	common/slice.c common/slice.h \
+	common/slice.c common/slice.h common/slice_wire.c \
 	common/value_hash.c common/value_hash.h
 common_libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	$(SECCOMP_CFLAGS) $(LIBCAP_CFLAGS) $(LIBMD_CFLAGS)
@@ -53,7 +55,8 @@ COMMON_LIBS = common/libcommon.a common/libcore.a $(LIBEVENT_LIBS) \
 if HAVE_CHECK
 COMMON_TESTS = \
 	tests/unit/check_codec \
-	tests/unit/check_imsg \
+	tests/unit/check_imsg tests/unit/check_imsg_packet \
+	tests/unit/check_imsg_send \
 	tests/unit/check_limits \
 	tests/unit/check_proc_death \
 	tests/unit/check_slice \
@@ -62,9 +65,18 @@ check_PROGRAMS += $(COMMON_TESTS)
 tests_unit_check_codec_SOURCES = tests/unit/check_codec.c tests/unit/unit.h
 tests_unit_check_codec_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_codec_LDADD = $(CORE_LIBS) $(CHECK_LIBS)
-tests_unit_check_imsg_SOURCES = tests/unit/check_imsg.c tests/unit/unit.h
+tests_unit_check_imsg_SOURCES = tests/unit/check_imsg.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
 tests_unit_check_imsg_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_imsg_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_imsg_packet_SOURCES = tests/unit/check_imsg_packet.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
+tests_unit_check_imsg_packet_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_imsg_packet_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_imsg_send_SOURCES = tests/unit/check_imsg_send.c \
+	tests/unit/imsg_rig.h tests/unit/unit.h
+tests_unit_check_imsg_send_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_imsg_send_LDADD = $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_limits_SOURCES = tests/unit/check_limits.c tests/unit/unit.h
 tests_unit_check_limits_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_limits_LDADD = $(CORE_LIBS) $(CHECK_LIBS)

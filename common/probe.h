@@ -45,7 +45,4 @@ int	probe_kernel(int major, int minor);
 /* The version of Landlock's ABI, 0 without Landlock. */
 unsigned probe_landlock_abi(void);
 
-/* In a child of probe_layers alone; declared for probe_cgroup.c. */
-const char *probe_cgroup(enum layer);
-
 #endif

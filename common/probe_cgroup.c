@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "limits.h"
-#include "probe.h"
+#include "probe_internal.h"
 
 /* The first line of mountinfo of this type whose options hold word. */
 static int

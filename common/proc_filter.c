@@ -24,6 +24,7 @@ static const struct proc_syscall shared[] = {
 	{ "read",		-1, 0, 0 },
 	{ "pread64",		-1, 0, 0 },
 	{ "write",		-1, 0, 0 },
+	{ "pwrite64",		-1, 0, 0 },	/* memfd_sealed() */
 	{ "readv",		-1, 0, 0 },
 	{ "writev",		-1, 0, 0 },
 	{ "close",		-1, 0, 0 },

@@ -412,7 +412,12 @@ ROW(LOG_LEVEL,	CH_CONTROL, DIR_DOWN, 1, 0, 0, 0, FDS(FD_NONE), ST_UP)	\
 ROW(TREES,	CH_MAKER, DIR_DOWN, 14, 1, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* TREES_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
  *   S which and why; detached mounts... */				\
-ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)
+ROW(TREES_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 6, FDS(FD_TREE), ST_ANY)	\
+/* TRANSCRIPT_TEXT u64 handle, S call, S denied, S bytes: TRANSCRIPT of few	\
+ *   bytes, which need no memfd */					\
+ROW(TRANSCRIPT_TEXT, CH_AGENT, DIR_UP, 8, 3, 0, 0, FDS(FD_NONE), ST_UP)	\
+/* OPEN_NAMED_RO: OPEN_NAMED, whose new session has a read-only workspace */ \
+ROW(OPEN_NAMED_RO, CH_AGENT, DIR_UP, 12, 4, 0, 0, FDS(FD_NONE), ST_UP)
 
 #include "protocol_neuron.h"
 
@@ -468,6 +473,8 @@ enum {
 
 /* The most bytes that TRANSCRIPT's memfd may hold. */
 #define TRANSCRIPT_MAX	(14 * 1024 * 1024)
+/* From how many bytes on it is one. */
+#define TRANSCRIPT_INLINE	(8 * 1024)
 
 /* SHOWN: of the text, which the record of the call in the audit log has. */
 #define SHOWN_MOST		2048
@@ -656,9 +663,9 @@ enum end_cause {
 	END_OUTPUT_LIMIT, END_CANCELLED, END_SESSION_ENDED, END_INTERRUPTED,
 	END_EXEC_FAILED, END_LAUNCH_FAILED, END_NEURON_LOST
 };
-#define ENDED_F_SHARED		0x01	/* several calls ran: OOM, pids, cpu shared */
-#define ENDED_F_RETIRED		0x02	/* the leaf would not empty: neuron retired */
-#define ENDED_F_STARTED		0x04	/* it ran, and no STARTED came before */
+#define ENDED_F_SHARED	0x01	/* several calls ran: OOM, pids, cpu shared */
+#define ENDED_F_RETIRED	0x02	/* the leaf would not empty: neuron retired */
+#define ENDED_F_STARTED	0x04	/* it ran, and no STARTED came before */
 
 /* NEURON_GONE: why */
 enum gone_cause { GONE_DROPPED = 1, GONE_FAILED, GONE_REFUSED, GONE_LOST };

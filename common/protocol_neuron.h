@@ -12,16 +12,20 @@
 /* HELPER_UP u32 Landlock ABI (spawner), u32 error (0: none), S step:	\
  *   the helper can work, or why it never will */			\
 ROW(HELPER_UP,	CH_MAKER | CH_SPAWNER, DIR_UP, 8, 1, 0, 0, FDS(FD_NONE), ST_ANY) \
-/* NS_MAKE u32 slot, u32 generation, u32 kuid */			\
-ROW(NS_MAKE,	CH_MAKER, DIR_DOWN, 12, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
+/* NS_MAKE u32 slot, u32 generation, u32 kuid, u32 uid, u32 gid: the	\
+ *   owner whom a workspace will have, uid 0 if nobody knows */		\
+ROW(NS_MAKE,	CH_MAKER, DIR_DOWN, 20, 0, 0, 0, FDS(FD_NONE), ST_ANY)	\
 /* NS_MADE u32 slot, u32 generation, u32 error (errno, 0 for none),	\
- *   S step; user namespace, network namespace */			\
-ROW(NS_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_NS), ST_ANY)	\
-/* WALK u32 slot, u32 generation, u32 kuid, u32 uid, u32 gid,		\
- *   B groups (u32s), S workspace */					\
-ROW(WALK,	CH_MAKER, DIR_DOWN, 20, 2, 0, 0, FDS(FD_NONE), ST_ANY)	\
+ *   S step; user namespace, network namespace[, user namespace for the	\
+ *   idmap of that owner's workspace] */				\
+ROW(NS_MADE,	CH_MAKER, DIR_UP, 12, 1, 0, 3, FDS(FD_NS), ST_ANY)	\
+/* WALK u32 slot, u32 generation, u32 kuid, u32 uid, u32 gid, u32 number	\
+ *   and u32 ticket of a PLACE that is asked for with it (0: none),	\
+ *   u8 1 if the namespace for the idmap is there, B groups (u32s),	\
+ *   S workspace[; the PLACE's record] */				\
+ROW(WALK,	CH_MAKER, DIR_DOWN, 29, 2, 0, 1, FDS(FD_ANY), ST_ANY)	\
 /* WALKED u32 slot, u32 generation, u32 error (errno, 0 for none),	\
- *   S why; the directory (O_PATH), user namespace for its idmap */	\
+ *   S why; the directory (O_PATH)[, user namespace for its idmap] */	\
 ROW(WALKED,	CH_MAKER, DIR_UP, 12, 1, 0, 2, FDS(FD_TREE, FD_NS), ST_ANY) \
 /* BUILD u32 slot, u32 generation, u32 kuid, u64 home bytes, u64 /tmp	\
  *   bytes, u64 inodes, u32 open files, u32 BUILD_F_*, u8 v1 tasks files,	\

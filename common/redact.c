@@ -358,6 +358,24 @@ mask_value(struct line *line, int option)
 	mask(line, n);
 }
 
+/* What stands before a value that is masked: a key may be a part of it. */
+static void
+keep_before(struct line *line, size_t n)
+{
+	const char *p;
+	size_t end = line->r + n, left, key;
+
+	while (line->r < end) {
+		p = line->text + line->r;
+		left = line->len - line->r;
+		if (may_start(line->text, p) &&
+		    (key = redact_key_at(p, left)) != 0)
+			mask(line, key);
+		else
+			keep(line, 1);
+	}
+}
+
 /* "Bearer abc" without a header's name before it. */
 static void
 mask_bearer(struct line *line)
@@ -383,7 +401,7 @@ mask_named(struct line *line, size_t n)
 	int option = n > 2 && p[0] == '-' && p[1] == '-';
 
 	if (redact_secret_name(p, n)) {
-		keep(line, n);
+		keep_before(line, n);
 		mask_value(line, option);
 		return (1);
 	}
@@ -406,7 +424,7 @@ redact_line(char *text)
 		p = text + line.r;
 		left = line.len - line.r;
 		if (*p == ':' && (n = url_password_at(p, left, &start)) != 0) {
-			keep(&line, start);
+			keep_before(&line, start);
 			mask(&line, n);
 			continue;
 		}

@@ -40,8 +40,8 @@ struct runblock {
 	char		**argv;		/* NULL-terminated */
 	uint32_t	 envc;
 	char		**env;		/* NULL-terminated */
-	/* With one of RUNBLOCK_F_CARRIES, else NULL; not terminated by a NUL.  Of a
-	 * decoded block a view: valid as long as the bytes are. */
+	/* With one of RUNBLOCK_F_CARRIES, else NULL; not terminated by a NUL.
+	 * Of a decoded block a view: valid as long as the bytes are. */
 	const uint8_t	*args;
 	size_t		 args_size;
 	uint32_t	 pty;		/* PTY_SIZE, with RUNBLOCK_F_PTY */

@@ -28,6 +28,7 @@ struct reading {
 	size_t		 len;
 	char		 quote;
 	char		 sep;
+	char		 next;		/* behind the value; '\0': who knows */
 	uint8_t		 rest;
 	uint8_t		 kind;
 	int		 tight;		/* no blank beside the separator */
@@ -349,8 +350,8 @@ stands_in(const char *p, size_t len)
 static int
 words_are_secret(const struct reading *r, const char *p, size_t len)
 {
-	char next = here(r, 0);
 	int chosen = r->kind == SECRET_PASSWORD || r->kind == SECRET_SECRET;
+	char next = r->next;
 
 	if (!chosen || len < 6 || memchr(p, '.', len) != NULL ||
 	    redact_secret_name(p, len))
@@ -403,7 +404,7 @@ looks_secret(const struct reading *r)
 	int chosen = r->kind == SECRET_PASSWORD || r->kind == SECRET_SECRET;
 	size_t len = r->len;
 	struct letters l;
-	char next = here(r, 0);
+	char next = r->next;
 
 	if (len < 4 || stands_in(p, len))
 		return (0);
@@ -448,9 +449,12 @@ measure(struct reading *r)
 	r->value = r->i;
 	r->len = secret_go_on(&g, r->v->p + r->i,
 	    left < VALUE_MOST ? left : VALUE_MOST);
-	r->i += r->len;
 	if (r->len == left && left < VALUE_MOST && !r->v->final)
 		return (SECRET_MORE);
+	r->next = r->len < VALUE_MOST ? here(r, r->len) : '\0';
+	/* Who goes on from here must see the backslash. */
+	r->len -= g.escaped;
+	r->i += r->len;
 	return (r->len > 0 ? SECRET_YES : SECRET_NO);
 }
 

@@ -372,7 +372,9 @@ conns_accept(struct neuron *n, unsigned which, int fd)
 		if (client == -1) {
 			if (errno != EAGAIN && errno != EINTR &&
 			    errno != ECONNABORTED) {
-				log_warn("neuron %s: accept", n->id);
+				log_warnx_of(&(struct log_about){
+				    .neuron = n->id }, "neuron %s: accept: %s",
+				    n->id, strerrordesc_np(errno));
 				neuron_pause(n, FULL_MS);
 			}
 			return;

@@ -165,7 +165,8 @@ on_open(void *arg, struct imsg *m)
 	    current.slice == NULL)
 		return (-1);
 	if ((n = neuron_open(id, profile)) == NULL) {
-		log_warnx("neuron %s: out of memory", id);
+		log_warnx_of(&(struct log_about){ .neuron = id },
+		    "neuron %s: out of memory", id);
 		return (0);
 	}
 	for (bit = 1; bit < 1U << LISTENERS; bit <<= 1)

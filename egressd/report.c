@@ -13,6 +13,7 @@
 #include "neuron.h"
 #include "proc.h"
 #include "report.h"
+#include "run_int.h"
 
 #define DENIALS_BURST	64	/* told at once */
 #define DENIALS_SECOND	16	/* told in a second, after that */
@@ -35,12 +36,29 @@ report_busy(void)
 	return (policyd == NULL || channel_queued(policyd) > BUSY_BYTES);
 }
 
+/* Of a neuron that runs one call alone it is known whose this is. */
+static struct log_about
+about(const struct neuron *n)
+{
+	const struct run *r = TAILQ_FIRST(&n->runs);
+	struct log_about a = { .neuron = n->id };
+
+	if (n->ncalls == 1 && r == NULL)
+		a.call = n->calls[0].id;
+	else if (n->ncalls == 0 && r != NULL && TAILQ_NEXT(r, entry) == NULL)
+		a.call = r->call;
+	return (a);
+}
+
 static void
 tell(struct neuron *n, const struct denial *d)
 {
+	struct log_about a = about(n);
 	char next[512];
 	struct imsg *m;
 
+	log_debug_of(&a, "neuron %s: %s:%u is refused, %u times: %s", n->id,
+	    d->host, (unsigned)d->port, (unsigned)d->times, d->rule);
 	if (policyd == NULL)
 		return;
 	refusal_next(d->why, d->host, d->port, next, sizeof(next));
@@ -206,8 +224,12 @@ void
 report_passed(struct neuron *n, const struct passed *p)
 {
 	uint64_t ms = now_ms() - p->began;
+	struct log_about a = about(n);
 	struct imsg *m;
 
+	log_debug_of(&a, "neuron %s: %s:%u had %llu bytes and gave %llu",
+	    n->id, p->host, (unsigned)p->port, (unsigned long long)p->up,
+	    (unsigned long long)p->down);
 	if (policyd == NULL)
 		return;
 	m = imsg_new(MSG_EGRESS_LOG);

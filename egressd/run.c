@@ -68,7 +68,9 @@ run_result(struct run *r, const char *json, int failed)
 		}
 	}
 	if (n > 0)
-		log_warnx("call %s: its result does not fit", r->call);
+		log_warnx_of(&(struct log_about){ .call = r->call,
+		    .neuron = r->neuron->id }, "call %s: its result does not "
+		    "fit", r->call);
 	run_end(r, END_EXITED, failed, "");
 }
 
@@ -243,8 +245,9 @@ take_block(struct run *r, int fd)
 	if (rb != NULL && (rb->flags & RUNBLOCK_F_BODY) != 0)
 		carry_out(r, rb->args, rb->args_size);
 	else {
-		log_warnx("call %s: run block: %s", r->call, rb != NULL ?
-		    "not one of a body" : why);
+		log_warnx_of(&(struct log_about){ .call = r->call,
+		    .neuron = r->neuron->id }, "call %s: run block: %s",
+		    r->call, rb != NULL ? "not one of a body" : why);
 		run_end(r, END_LAUNCH_FAILED, 0, "its run block is wrong");
 	}
 	runblock_free(rb);

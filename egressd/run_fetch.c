@@ -286,7 +286,9 @@ sink(void *arg, const uint8_t *bytes, size_t size)
 	struct run *r = arg;
 
 	if (buf_add(&r->text, bytes, size) == -1)
-		log_warnx("call %s: out of memory", r->call);
+		log_warnx_of(&(struct log_about){ .call = r->call,
+		    .neuron = r->neuron->id }, "call %s: out of memory",
+		    r->call);
 }
 
 static void

@@ -15,7 +15,8 @@
  * j gets class and marks, and its verdict stays.  Where nothing can be judged
  * (memory), j's verdict becomes that of the call's own tool, at least an ask.
  */
-void	command_judge(const struct tools *, const struct tool *, const struct arguments *,
-	    const struct judge_place *, struct judgement *);
+void	command_judge(const struct tools *, const struct tool *,
+	    const struct arguments *, const struct judge_place *,
+	    struct judgement *);
 
 #endif

@@ -34,7 +34,8 @@ judged_libjudged_a_SOURCES = \
 	judged/judge/net.c judged/judge/net_service.c \
 	judged/judge/options.c judged/judge/options.h \
 	judged/judge/parallel.c judged/judge/self.c judged/judge/self.h \
-	judged/judge/program.c judged/judge/script.c judged/judge/search.c \
+	judged/judge/process.c judged/judge/program.c \
+	judged/judge/script.c judged/judge/search.c \
 	judged/judge/subcommand.c judged/judge/subcommand_options.c \
 	judged/judge/subject.c judged/judge/unknown.c judged/judge/variable.c \
 	judged/judge/subject.h judged/judge/wrapper.c judged/judge/zone.c \
@@ -152,6 +153,7 @@ tests_unit_check_rule_json_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/judged $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_rule_json_LDADD = $(JUDGED_LIBS) $(CHECK_LIBS)
 tests_unit_check_judged_proc_SOURCES = tests/unit/check_judged_proc.c \
+	tests/unit/judged_rig.c tests/unit/judged_rig.h \
 	tests/unit/unit.h tests/takeover/raw.c tests/takeover/takeover.h
 tests_unit_check_judged_proc_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS) \
 	-iquote $(top_srcdir)/tests/takeover \

@@ -438,7 +438,8 @@ push_element(struct argv *argv, const struct element *element,
 
 int
 template_build(const json_t *template, const json_t *schema,
-    const json_t *args, const struct limits *limits, struct argv *argv, struct why *why)
+    const json_t *args, const struct limits *limits, struct argv *argv,
+    struct why *why)
 {
 	struct element element;
 	json_t *json;

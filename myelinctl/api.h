@@ -34,12 +34,12 @@ json_t	*api_call(const struct options *, enum plane, const char *method,
 int	api_text(const struct options *, enum plane, const char *target,
 	    struct api_body *);
 
-/* DELETE of a target: the command's exit status; prints the answer with --json. */
+/* DELETE of a target: the exit status; prints the answer with --json. */
 int	api_delete(const struct options *, enum plane, const char *target);
 
 /*
- * As api_call(), but a refusal is the caller's: returns the JSON of any answer, *r
- * has its status; NULL after a complaint where there was none.
+ * As api_call(), but a refusal is the caller's: returns the JSON of any answer,
+ * *r has its status; NULL after a complaint where there was none.
  */
 json_t	*api_ask(const struct options *, enum plane, const char *method,
 	    const char *target, json_t *body, struct http_response *r);
@@ -50,7 +50,10 @@ json_t	*api_quiet(const char *socket, const char *target, int ms);
 /* Says what a refusal means; json may be NULL. */
 void	api_complain(const struct http_response *, const json_t *json);
 
-/* A list (target may have a query), by pages, at most `most` rows: {"key": [...], "next": ...}. */
+/*
+ * A list (target may have a query), by pages, at most most rows:
+ * {"key": [...], "next": ...}.
+ */
 json_t	*api_list(const struct options *, enum plane, const char *target,
 	    const char *key, size_t most);
 

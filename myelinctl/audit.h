@@ -30,6 +30,23 @@ uint64_t audit_line_sequence(const json_t *line);
 /* A line as "audit tail" shows it. */
 void	audit_print(const struct options *, const json_t *line);
 
+/* The time of a line, which stands at its front; "" if there is none. */
+#define AUDIT_TIME	32
+void	audit_line_time(const char *line, char when[AUDIT_TIME]);
+
+/* A record's number, or the beginning of its time. */
+struct audit_limit {
+	const char	*text;		/* NULL: none */
+	uint64_t	 sequence;	/* 0: it is a time */
+};
+
+/* 0, or the exit status after complaining; text NULL is no limit. */
+int	audit_limit_read(const struct options *, const char *option,
+	    const char *text, struct audit_limit *);
+/* Below 0, 0 or above 0: a record before, at or after a limit. */
+int	audit_limit_compare(const struct audit_limit *, uint64_t sequence,
+	    const char *when);
+
 /* Each returns the exit status. */
 int	audit_verify(const struct options *, int argc, char **argv);
 /* name "-" is standard output. */

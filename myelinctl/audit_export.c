@@ -12,21 +12,15 @@
 #include "audit.h"
 #include "words.h"
 
-/* A record's number, or the beginning of its time. */
-struct limit {
-	const char	*text;		/* NULL: none */
-	uint64_t	 sequence;	/* 0: it is a time */
-};
-
 struct range {
-	struct limit	 since, until;
+	struct audit_limit since, until;
 	uint64_t	 first, last;	/* that were written */
 	int		 begun;
 };
 
-static int
-limit_read(const struct options *o, const char *option, const char *text,
-    struct limit *limit)
+int
+audit_limit_read(const struct options *o, const char *option,
+    const char *text, struct audit_limit *limit)
 {
 	char *end;
 
@@ -47,17 +41,16 @@ limit_read(const struct options *o, const char *option, const char *text,
 	    "UTC like 2026-01-31 or 2026-01-31T08:30", option, text));
 }
 
-/* The time of a line, which stands at its front. */
-static void
-line_time(const char *line, char when[32])
+void
+audit_line_time(const char *line, char when[AUDIT_TIME])
 {
 	if (sscanf(line, "{\"seq\":%*u,\"time\":\"%31[0-9TZ:.-]", when) != 1)
 		when[0] = '\0';
 }
 
-/* Below 0, 0 or above 0: a record before, at or after a limit. */
-static int
-compare(const struct limit *limit, uint64_t sequence, const char *when)
+int
+audit_limit_compare(const struct audit_limit *limit, uint64_t sequence,
+    const char *when)
 {
 	size_t n = strlen(limit->text);
 
@@ -76,16 +69,16 @@ export_line(struct range *range, const json_t *line, FILE *to)
 {
 	const char *text = json_string_value(line);
 	uint64_t sequence = audit_line_sequence(line);
-	char when[32];
+	char when[AUDIT_TIME];
 
 	if (text == NULL)
 		return (0);
-	line_time(text, when);
+	audit_line_time(text, when);
 	if (!range->begun && range->since.text != NULL &&
-	    compare(&range->since, sequence, when) < 0)
+	    audit_limit_compare(&range->since, sequence, when) < 0)
 		return (0);
 	if (range->until.text != NULL &&
-	    compare(&range->until, sequence, when) > 0)
+	    audit_limit_compare(&range->until, sequence, when) > 0)
 		return (1);
 	if (!range->begun)
 		range->first = sequence;
@@ -153,8 +146,8 @@ audit_export(const struct options *o, const char *name)
 	FILE *to = stdout;
 
 	memset(&range, 0, sizeof(range));
-	if ((r = limit_read(o, "--since", o->since, &range.since)) != 0 ||
-	    (r = limit_read(o, "--until", o->until, &range.until)) != 0)
+	if ((r = audit_limit_read(o, "--since", o->since, &range.since)) != 0 ||
+	    (r = audit_limit_read(o, "--until", o->until, &range.until)) != 0)
 		return (r);
 	if (!to_stdout && (to = open_new(name)) == NULL)
 		return (EXIT_FAILED);

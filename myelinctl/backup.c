@@ -17,18 +17,17 @@
 
 #include "api.h"
 #include "audit.h"
+#include "backup.h"
 #include "conn.h"
 
 #define STATE		"/var/lib/myelin"
 #define COPY		"backup.db"
 #define DEPTH_MAX	16
 #define ASIDE_MAX	100	/* states put aside in one second */
-#define DIR_FLAGS	(O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* ---- tar(1), which every Debian has ---- */
 
-/* Its exit status; 127 if it can't be run.  fd: its input or output. */
-static int
+int
 tar(const char *const *argv, int fd, int to)
 {
 	static const char *const env[] = { "LC_ALL=C.UTF-8",
@@ -104,7 +103,8 @@ is_running(const struct options *o)
 
 /* What the database knows is in the log by the time that it is copied. */
 static int
-write_running(const struct options *o, const char *state, int out)
+write_running(const struct options *o, const char *state, int out,
+    struct homes *homes)
 {
 	const char *const argv[] = { "tar", "--create", "--file=-",
 	    "--directory", state, "--sparse", "--anchored",
@@ -135,7 +135,8 @@ write_running(const struct options *o, const char *state, int out)
 	status = tar(argv, out, STDOUT_FILENO);
 	(void)unlink(name);
 	/* 1: a file grew or went meanwhile, as logs and transcripts do */
-	return (status == 0 || status == 1 ? 0 : -1);
+	return (status == 0 || status == 1 ? backup_homes(state, out, homes) :
+	    -1);
 }
 
 static int
@@ -160,6 +161,7 @@ int
 cmd_backup(struct options *o, int argc, char **argv)
 {
 	const char *state = argc == 2 ? argv[1] : STATE;
+	struct homes homes;
 	int out, running, r;
 
 	if (argc < 1 || argc > 2)
@@ -174,7 +176,7 @@ cmd_backup(struct options *o, int argc, char **argv)
 		return (EXIT_FAILED);
 	}
 	running = is_running(o);
-	r = running ? write_running(o, state, out) :
+	r = running ? write_running(o, state, out, &homes) :
 	    write_stopped(state, out);
 	if (r == 0 && fsync(out) == -1) {
 		complain("%s: %s", argv[0], strerror(errno));
@@ -186,9 +188,13 @@ cmd_backup(struct options *o, int argc, char **argv)
 		complain("no backup was made");
 		return (EXIT_FAILED);
 	}
-	printf("%s: the state %s\n", argv[0], running ? "without the homes of "
-	    "persistent neurons, as the service runs" : "and the homes of "
-	    "persistent neurons");
+	if (!running)
+		printf("%s: the state and the homes of persistent neurons\n",
+		    argv[0]);
+	else
+		printf("%s: the state, with %u of %u homes of persistent "
+		    "neurons\n", argv[0], homes.copied,
+		    homes.copied + homes.live);
 	return (0);
 }
 
@@ -310,7 +316,7 @@ put_aside(char *name, size_t size, const char *state)
 static int
 exchange(const char *place, const char *state, int there)
 {
-	char before[4096], from[4200], to[4200];
+	char before[4096];
 
 	if (there && put_aside(before, sizeof(before), state) == -1) {
 		complain("%s: %s", before, strerror(errno));
@@ -325,12 +331,7 @@ exchange(const char *place, const char *state, int there)
 	}
 	if (!there)
 		return (0);
-	(void)snprintf(from, sizeof(from), "%s/neurons", before);
-	(void)snprintf(to, sizeof(to), "%s/neurons", state);
-	if (access(to, F_OK) == -1 && access(from, F_OK) == 0 &&
-	    rename(from, to) == -1)
-		complain("%s: %s; the homes are still there", from,
-		    strerror(errno));
+	(void)restore_homes(before, state);
 	printf("What was in %s is now in %s.\n", state, before);
 	return (0);
 }

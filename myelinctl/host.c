@@ -208,9 +208,9 @@ tiocsti(void)
 	const char *value = line_of("/proc/sys/dev/tty/legacy_tiocsti");
 
 	return (say("TIOCSTI", value[0] == '0',
-	    value[0] == '\0' ? "Linux 6.2 can turn it off; a neuron has no "
-	    "terminal" : "sysctl dev.tty.legacy_tiocsti=0; a neuron has no "
-	    "terminal", "%s", value[0] == '0' ? "off" : "on"));
+	    value[0] == '\0' ? "Linux 6.2 can turn it off; a neuron is "
+	    "refused it" : "sysctl dev.tty.legacy_tiocsti=0; a neuron is "
+	    "refused it", "%s", value[0] == '0' ? "off" : "on"));
 }
 
 static json_t *

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +42,45 @@ child_argv(const struct options *o, int explain, char *cwd, char **argv)
 	argv[n] = NULL;
 }
 
-static pid_t
-start(const char *path, char **argv, int in, int out)
+/* 0, or the error, also of what could not be executed. */
+static int
+start(const char *path, char **argv, int in, int out, pid_t *pid)
 {
-	pid_t pid = fork();
+	posix_spawn_file_actions_t acts;
+	int error;
 
-	if (pid != 0)
-		return (pid);
-	if (dup2(in, STDIN_FILENO) == -1 || dup2(out, STDOUT_FILENO) == -1)
-		_exit(126);
-	execv(path, argv);
-	_exit(errno == ENOENT ? 127 : 126);
+	if ((error = posix_spawn_file_actions_init(&acts)) != 0)
+		return (error);
+	if ((error = posix_spawn_file_actions_adddup2(&acts, in,
+	    STDIN_FILENO)) == 0 &&
+	    (error = posix_spawn_file_actions_adddup2(&acts, out,
+	    STDOUT_FILENO)) == 0)
+		error = posix_spawn(pid, path, &acts, NULL, argv, environ);
+	(void)posix_spawn_file_actions_destroy(&acts);
+	return (error);
+}
+
+static void
+complain_start(const struct options *o, const char *path, int error)
+{
+	complain("%s can not be run: %s", path, strerror(error));
+	if (o->library != NULL)
+		advise("-L names the directory that holds judged");
+	else
+		advise("is Myelin installed? -L names the directory that "
+		    "holds judged");
+}
+
+static void
+complain_end(const char *path, int status)
+{
+	if (WIFSIGNALED(status))
+		complain("%s was killed by SIG%s before it answered", path,
+		    sigabbrev_np(WTERMSIG(status)) == NULL ? "?" :
+		    sigabbrev_np(WTERMSIG(status)));
+	else
+		complain("%s ended with status %d without an answer", path,
+		    WEXITSTATUS(status));
 }
 
 /* An answer's bytes up to the end of the file; NULL when there is no room. */
@@ -110,9 +140,9 @@ text_file(const char *text)
 }
 
 static json_t *
-ask(const char *path, char **argv, const char *text)
+ask(const struct options *o, const char *path, char **argv, const char *text)
 {
-	int in = -1, fds[2] = { -1, -1 }, status = 0;
+	int in = -1, fds[2] = { -1, -1 }, status = 0, error;
 	json_t *answer = NULL;
 	char *bytes = NULL;
 	size_t size = 0;
@@ -122,8 +152,8 @@ ask(const char *path, char **argv, const char *text)
 		complain("%s", strerror(errno));
 		goto out;
 	}
-	if ((pid = start(path, argv, in, fds[1])) == -1) {
-		complain("fork: %s", strerror(errno));
+	if ((error = start(path, argv, in, fds[1], &pid)) != 0) {
+		complain_start(o, path, error);
 		goto out;
 	}
 	close(fds[1]);
@@ -131,11 +161,10 @@ ask(const char *path, char **argv, const char *text)
 	bytes = read_answer(fds[0], &size);
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		continue;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		complain("%s is not there: is Myelin installed?", path);
-	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
-	    bytes == NULL)
-		complain("judged ended without an answer");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		complain_end(path, status);
+	else if (bytes == NULL)
+		complain("judged's answer is too long");
 	else if ((answer = json_loadb(bytes, size, JSON_REJECT_DUPLICATES,
 	    NULL)) == NULL)
 		complain("judged's answer is no JSON");
@@ -227,7 +256,7 @@ cmd_judge(struct options *o, int argc, char **argv)
 	(void)snprintf(path, sizeof(path), "%s/judged", o->library != NULL ?
 	    o->library : MYELIN_LIBDIR);
 	child_argv(o, o->explain, (char *)(uintptr_t)o->cwd, child);
-	if ((answer = ask(path, child, argv[0])) == NULL)
+	if ((answer = ask(o, path, child, argv[0])) == NULL)
 		return (EXIT_FAILED);
 	if (o->json)
 		words_json(answer);

@@ -12,6 +12,8 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/audit_export.c \
 	myelinctl/audit_verify.c \
 	myelinctl/backup.c \
+	myelinctl/backup.h \
+	myelinctl/backup_homes.c \
 	myelinctl/call.c \
 	myelinctl/chain.c myelinctl/chain.h \
 	myelinctl/conn.c myelinctl/conn.h \
@@ -30,6 +32,8 @@ myelinctl_libmyelinctl_a_SOURCES = \
 	myelinctl/http.c myelinctl/http.h \
 	myelinctl/lists.c \
 	myelinctl/log.c \
+	myelinctl/log.h \
+	myelinctl/log_search.c \
 	myelinctl/log_level.c \
 	myelinctl/mark.c myelinctl/mark.h \
 	myelinctl/mcp.c myelinctl/mcp.h \

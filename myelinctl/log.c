@@ -13,10 +13,9 @@
 
 #include "api.h"
 #include "audit.h"
-#include "ids.h"
+#include "log.h"
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))
-#define IDS_MAX		512	/* that one id leads to */
 #define JOURNALCTL	"/usr/bin/journalctl"
 
 /* Members of a record that hold an id, and the field of the journal. */
@@ -33,17 +32,8 @@ static const struct {
 	{ ID_KEY, "key", NULL },
 };
 
-/* What was found so far: the ids that belong to the one that was asked. */
-struct found {
-	char		 root;			/* its type */
-	char		 ids[IDS_MAX][ID_SIZE];
-	size_t		 n;
-	size_t		 records;
-	int		 more;			/* there were too many */
-};
-
-static int
-has(const struct found *f, const char *id)
+int
+log_has(const struct found *f, const char *id)
 {
 	size_t i;
 
@@ -53,13 +43,13 @@ has(const struct found *f, const char *id)
 	return (0);
 }
 
-static void
-add(struct found *f, char type, const char *id)
+void
+log_add(struct found *f, char type, const char *id)
 {
-	if (id == NULL || has(f, id) ||
+	if (id == NULL || log_has(f, id) ||
 	    !(type == 'r' ? request_id_ok(id) : id_ok(type, id)))
 		return;
-	if (f->n == IDS_MAX) {
+	if (f->n == LOG_IDS_MAX) {
 		f->more = 1;
 		return;
 	}
@@ -84,7 +74,7 @@ belongs(const struct found *f, const json_t *record)
 	size_t i;
 
 	for (i = 0; i < NITEMS(members); i++) {
-		if (!has(f, text_of(record, members[i].member)))
+		if (!log_has(f, text_of(record, members[i].member)))
 			continue;
 		if (members[i].type == f->root || call == NULL ||
 		    (members[i].type != ID_SESSION &&
@@ -92,7 +82,7 @@ belongs(const struct found *f, const json_t *record)
 			return (1);
 	}
 	json_array_foreach(calls, i, one)
-		if (has(f, json_string_value(one)))
+		if (log_has(f, json_string_value(one)))
 			return (1);
 	return (0);
 }
@@ -105,55 +95,94 @@ follow(struct found *f, const json_t *record)
 
 	if (event == NULL)
 		return;
-	add(f, ID_CALL, text_of(record, "call"));
-	add(f, ID_APPROVAL, text_of(record, "approval"));
+	log_add(f, ID_CALL, text_of(record, "call"));
+	log_add(f, ID_APPROVAL, text_of(record, "approval"));
 	if (f->root == ID_SESSION || f->root == ID_NEURON)
 		return;
 	if (strcmp(event, "session.opened") == 0)
-		add(f, ID_SESSION, text_of(record, "session"));
+		log_add(f, ID_SESSION, text_of(record, "session"));
 	/* Made for it alone: it is nobody else's. */
 	if (strcmp(event, "call.asked") == 0 &&
 	    text_of(record, "session") == NULL)
-		add(f, ID_NEURON, text_of(record, "neuron"));
+		log_add(f, ID_NEURON, text_of(record, "neuron"));
 }
 
+/* What may come after an end: who decided once for a session can revoke it. */
 static void
-line(const struct options *o, struct found *f, const json_t *text)
+count(struct found *f, const json_t *record)
 {
+	static const struct {
+		const char	*event;
+		int		 opens, lasts;
+	} rows[] = {
+		{ "call.asked", 1, 0 }, { "call.finished", -1, 0 },
+		{ "session.opened", 1, 0 }, { "session.ended", -1, 0 },
+		{ "neuron.created", 0, 1 }, { "neuron.destroyed", 0, -1 },
+		{ "key.added", 0, 1 },
+	};
+	const char *event = text_of(record, "event");
+	const char *decision = text_of(record, "decision");
+	size_t i;
+
+	/* Those of a service that stopped went without a record. */
+	if (event != NULL && strcmp(event, "neuron.made") == 0)
+		f->neurons++;
+	if (event != NULL && strcmp(event, "neuron.gone") == 0)
+		f->neurons--;
+	for (i = 0; event != NULL && i < NITEMS(rows); i++) {
+		if (strcmp(event, rows[i].event) != 0)
+			continue;
+		f->open += rows[i].opens;
+		f->lasting += rows[i].lasts;
+	}
+	if (decision != NULL && strstr(decision, "session") != NULL)
+		f->lasting++;
+}
+
+struct forward {
+	const struct options *o;
+	struct found	*f;
+	uint64_t	 over;		/* sequence where all had ended */
+};
+
+static int
+line(void *arg, const json_t *text, uint64_t sequence)
+{
+	struct forward *w = arg;
+	struct found *f = w->f;
 	json_t *record;
 
 	if (!json_is_string(text))
-		return;
-	record = json_loadb(json_string_value(text), json_string_length(text),
-	    JSON_ALLOW_NUL, NULL);
-	if (json_is_object(record) && belongs(f, record)) {
-		follow(f, record);
-		audit_print(o, text);
-		f->records++;
+		return (0);
+	if (log_may_belong(f, text)) {
+		record = json_loadb(json_string_value(text),
+		    json_string_length(text), JSON_ALLOW_NUL, NULL);
+		if (json_is_object(record) && belongs(f, record)) {
+			follow(f, record);
+			count(f, record);
+			audit_print(w->o, text);
+			f->records++;
+			w->over = sequence;
+		}
+		json_decref(record);
 	}
-	json_decref(record);
+	if (strstr(json_string_value(text), "\"event\":\"service.") != NULL)
+		f->neurons = 0;
+	/* What belongs to an end stands close behind it. */
+	return (f->records > 0 && f->open <= 0 && f->neurons <= 0 &&
+	    f->lasting <= 0 && sequence > w->over + AUDIT_PAGE);
 }
 
-/* The whole log, in its order: what leads somewhere comes first. */
+/* In its order: what leads somewhere comes first. */
 static int
 records(const struct options *o, struct found *f)
 {
-	struct page page = { .more = 1 };
-	const json_t *one;
-	uint64_t after = 0;
-	size_t i;
+	struct forward w = { .o = o, .f = f };
+	uint64_t after;
 
-	while (page.more) {
-		if (audit_page(o, after, AUDIT_PAGE, &page) == -1)
-			return (-1);
-		json_array_foreach(page.lines, i, one)
-			line(o, f, one);
-		if (page.next <= after)
-			page.more = 0;
-		after = page.next;
-		json_decref(page.json);
-	}
-	return (0);
+	if (log_begin(o, f, &after) == -1)
+		return (-1);
+	return (log_read(o, after, UINT64_MAX, line, &w));
 }
 
 /* ---- the journal ---- */
@@ -178,7 +207,7 @@ journal_child(const char *const *argv)
 static size_t
 matches(const struct found *f, const char **argv, size_t n)
 {
-	static char words[IDS_MAX][ID_SIZE + 24];
+	static char words[LOG_IDS_MAX][ID_SIZE + 24];
 	size_t first = n, i, k;
 
 	for (i = 0; i < f->n; i++) {
@@ -199,7 +228,7 @@ matches(const struct found *f, const char **argv, size_t n)
 static void
 journal(const struct options *o, const struct found *f)
 {
-	const char *argv[2 * IDS_MAX + 8] = { "journalctl", "--quiet",
+	const char *argv[2 * LOG_IDS_MAX + 8] = { "journalctl", "--quiet",
 	    "--no-pager", o->json ? "--output=json" : "--output=short-iso" };
 	int status;
 	pid_t pid;
@@ -226,7 +255,7 @@ from_approval(const struct options *o, struct found *f, const char *id)
 	(void)snprintf(target, sizeof(target), "/v1/approvals/%s", id);
 	json = api_ask(o, OPERATOR, "GET", target, NULL, &r);
 	if (json != NULL && r.status == 200)
-		add(f, ID_CALL, text_of(json, "call"));
+		log_add(f, ID_CALL, text_of(json, "call"));
 	json_decref(json);
 }
 
@@ -236,10 +265,11 @@ cmd_log(struct options *o, int argc, char **argv)
 	static struct found f;
 	const char *id = argc == 1 ? argv[0] : "";
 	size_t i;
+	int r;
 
 	memset(&f, 0, sizeof(f));
 	for (i = 0; i < NITEMS(members) && f.n == 0; i++)
-		add(&f, members[i].type, id);
+		log_add(&f, members[i].type, id);
 	if (f.n == 0)
 		return (usage_error(o, "log: the id of a request (r-...), "
 		    "call, approval, session, neuron or key"));
@@ -248,12 +278,20 @@ cmd_log(struct options *o, int argc, char **argv)
 		f.root = ID_CALL;
 		from_approval(o, &f, id);
 	}
+	if ((r = audit_limit_read(o, "--since", o->since, &f.since)) != 0)
+		return (r);
 	if (records(o, &f) == -1)
 		return (EXIT_FAILED);
 	journal(o, &f);
+	if (f.searched != 0) {
+		complain("where %s begins is not in the records from %" PRIu64
+		    " on%s%s", id, f.searched, f.searched_time[0] != '\0' ?
+		    ", of " : "", f.searched_time);
+		advise("--since, with an earlier time, looks further back");
+	}
 	if (f.more)
 		complain("%s leads to more than %d others: some are not "
-		    "shown", id, IDS_MAX);
+		    "shown", id, LOG_IDS_MAX);
 	if (f.records > 0)
 		return (0);
 	complain("the audit log has nothing of %s", id);

@@ -78,8 +78,8 @@ static const struct command commands[] = {
 	    "run a shell, or another program, in a neuron on this terminal",
 	    cmd_shell },
 	{ "call", "sojwWCepPTSD", 0, EXIT_FAILED,
-	    "TOOL JSON | show ID | explain ID", "use a tool; print its "
-	    "result, or what became of a call", cmd_call },
+	    "TOOL JSON | show ID | explain ID | cancel ID", "use a tool; "
+	    "print its result, or what became of a call; end one", cmd_call },
 	{ "cp", "sr", 0, EXIT_FAILED, "FROM TO", "copy a file from or to a "
 	    "session, SESSION:PATH", cmd_cp },
 	{ "files", "sjn", 0, EXIT_FAILED, "SESSION [PATH]", "list a directory "
@@ -102,7 +102,7 @@ static const struct command commands[] = {
 	    "(operators)", cmd_status },
 	{ "metrics", "s", 0, EXIT_FAILED, "", "numbers of the service, as "
 	    "Prometheus reads them (operators)", cmd_metrics },
-	{ "log", "sj", 0, EXIT_FAILED, "ID", "all there is of a request, "
+	{ "log", "sj1", 0, EXIT_FAILED, "ID", "all there is of a request, "
 	    "call, approval, session, neuron or key (operators)", cmd_log },
 	{ "log-level", "s", 0, EXIT_FAILED, "[verbose | brief]", "how much the "
 	    "service logs (operators)", cmd_log_level },
@@ -130,7 +130,7 @@ static const struct command commands[] = {
 	{ "audit", "sjnf1234", 0, EXIT_FAILED,
 	    "verify [DIR | FILE ...] | tail | export [FILE]",
 	    "check, read or copy the audit log (operators)", cmd_audit },
-	{ "mcp", "swpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
+	{ "mcp", "swWpPT", 0, EXIT_FAILED, "", "the stdio server for clients "
 	    "of MCP: what an agent's configuration starts", cmd_mcp },
 	{ "doctor", "sj", 0, EXIT_FAILED, "[LAYER ...]", "what this host has "
 	    "of what Myelin needs, or all of some layers", cmd_doctor },

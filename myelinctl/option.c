@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,88 +23,6 @@ enum { LONG_TIMEOUT = 'T', LONG_SESSION = 'S', LONG_JSON = 'j',
 	LONG_UNTIL = '2', LONG_ANCHOR = '3', LONG_ANCHORS = '4',
 	LONG_OVERLAP = 'V', LONG_NAME = 'N', LONG_LABEL = 'B',
 	LONG_IDLE = 'I', LONG_NEURON = 'U', LONG_READ_ONLY = 'W' };
-
-static int
-set_socket(struct options *o, const char *value)
-{
-	o->socket = value;
-	return (0);
-}
-
-static int
-set_operator(struct options *o, const char *value)
-{
-	(void)value;
-	o->operator = 1;
-	return (0);
-}
-
-static int
-set_json(struct options *o, const char *value)
-{
-	(void)value;
-	o->json = 1;
-	return (0);
-}
-
-static int
-set_follow(struct options *o, const char *value)
-{
-	(void)value;
-	o->follow = 1;
-	return (0);
-}
-
-static int
-set_recursive(struct options *o, const char *value)
-{
-	(void)value;
-	o->recursive = 1;
-	return (0);
-}
-
-static int
-set_workspace(struct options *o, const char *value)
-{
-	o->workspace = value;
-	return (0);
-}
-
-static int
-set_read_only(struct options *o, const char *value)
-{
-	(void)value;
-	o->read_only = 1;
-	return (0);
-}
-
-static int
-set_cwd(struct options *o, const char *value)
-{
-	o->cwd = value;
-	return (0);
-}
-
-static int
-set_profile(struct options *o, const char *value)
-{
-	o->profile = value;
-	return (0);
-}
-
-static int
-set_preset(struct options *o, const char *value)
-{
-	o->preset = value;
-	return (0);
-}
-
-static int
-set_session(struct options *o, const char *value)
-{
-	o->session = value;
-	return (0);
-}
 
 static int
 set_env(struct options *o, const char *value)
@@ -181,14 +100,6 @@ set_most(struct options *o, const char *value)
 	return (number(o, "-n", value, &o->most));
 }
 
-static int
-set_stop(struct options *o, const char *value)
-{
-	(void)value;
-	o->stop = 1;
-	return (0);
-}
-
 /* A number of seconds, or of minutes, hours or days: 30d. */
 static int
 seconds(struct options *o, const char *option, const char *value,
@@ -258,20 +169,6 @@ set_idle(struct options *o, const char *value)
 	return (some_seconds(o, "--idle-expiry", value, &o->idle));
 }
 
-static int
-set_name(struct options *o, const char *value)
-{
-	o->name = value;
-	return (0);
-}
-
-static int
-set_neuron(struct options *o, const char *value)
-{
-	o->neuron = value;
-	return (0);
-}
-
 /* "KEY=VALUE"; "KEY" alone is good for looking for it. */
 static int
 set_label(struct options *o, const char *value)
@@ -293,43 +190,6 @@ set_label(struct options *o, const char *value)
 }
 
 static int
-set_dry_run(struct options *o, const char *value)
-{
-	(void)value;
-	o->dry_run = 1;
-	return (0);
-}
-
-static int
-set_explain(struct options *o, const char *value)
-{
-	(void)value;
-	o->explain = 1;
-	return (0);
-}
-
-static int
-set_library(struct options *o, const char *value)
-{
-	o->library = value;
-	return (0);
-}
-
-static int
-set_since(struct options *o, const char *value)
-{
-	o->since = value;
-	return (0);
-}
-
-static int
-set_until(struct options *o, const char *value)
-{
-	o->until = value;
-	return (0);
-}
-
-static int
 set_anchor(struct options *o, const char *value)
 {
 	if (o->nanchor == NITEMS(o->anchor))
@@ -339,131 +199,75 @@ set_anchor(struct options *o, const char *value)
 	return (0);
 }
 
-static int
-set_anchors(struct options *o, const char *value)
-{
-	o->anchors = value;
-	return (0);
-}
-
-static int
-set_all(struct options *o, const char *value)
-{
-	(void)value;
-	o->all = 1;
-	return (0);
-}
-
-static int
-set_remembered(struct options *o, const char *value)
-{
-	(void)value;
-	o->remembered = 1;
-	return (0);
-}
-
-static int
-set_for_session(struct options *o, const char *value)
-{
-	(void)value;
-	o->for_session = 1;
-	return (0);
-}
-
-static int
-set_reason(struct options *o, const char *value)
-{
-	o->reason = value;
-	return (0);
-}
-
-static int
-set_yes(struct options *o, const char *value)
-{
-	(void)value;
-	o->yes = 1;
-	return (0);
-}
-
-static int
-set_exec(struct options *o, const char *value)
-{
-	o->exec = value;
-	return (0);
-}
-
-static int
-set_digest(struct options *o, const char *value)
-{
-	o->digest = value;
-	return (0);
-}
-
 /* ---- the table ---- */
 
+/* A flag that is set, or a text that is kept: where. */
+#define AT(member)	NULL, offsetof(struct options, member)
+
 static const struct option_row option_rows[] = {
-	{ 's', 1, "socket", "PATH", "use this socket", set_socket },
+	{ 's', 1, "socket", "PATH", "use this socket", AT(socket) },
 	{ 'o', 1, "operator", NULL, "ask the operator socket, which shows "
-	    "everybody's", set_operator },
-	{ LONG_JSON, 0, "json", NULL, "print JSON, for programs", set_json },
+	    "everybody's", AT(operator) },
+	{ LONG_JSON, 0, "json", NULL, "print JSON, for programs", AT(json) },
 	{ 'w', 1, "workspace", "DIR", "mount this directory, read and write, "
-	    "and start in it", set_workspace },
-	{ LONG_READ_ONLY, 0, "read-only", NULL, "nothing can be written to the "
-	    "workspace", set_read_only },
-	{ 'C', 1, "cwd", "DIR", "start in this directory inside", set_cwd },
-	{ 'e', 1, "env", "NAME=VALUE", "add to the environment", set_env },
+	    "and start in it", AT(workspace) },
+	{ LONG_READ_ONLY, 0, "read-only", NULL, "nothing can be written to "
+	    "the workspace", AT(read_only) },
+	{ 'C', 1, "cwd", "DIR", "start in this directory inside", AT(cwd) },
+	{ 'e', 1, "env", "NAME=VALUE", "add to the environment", set_env, 0 },
 	{ 'p', 1, "profile", "NAME", "the profile of the neuron (sandbox)",
-	    set_profile },
+	    AT(profile) },
 	{ LONG_PRESET, 0, "preset", "NAME", "the preset, which says what is "
-	    "allowed", set_preset },
+	    "allowed", AT(preset) },
 	{ LONG_TIMEOUT, 0, "timeout", "SECONDS", "end the call, or the wait, "
-	    "after so long", set_timeout },
-	{ LONG_STOP, 0, "stop", NULL, "take calls again", set_stop },
-	{ LONG_SESSION, 0, "session", "ID", "in this session", set_session },
+	    "after so long", set_timeout, 0 },
+	{ LONG_STOP, 0, "stop", NULL, "take calls again", AT(stop) },
+	{ LONG_SESSION, 0, "session", "ID", "in this session", AT(session) },
 	{ LONG_EXPIRES, 0, "expires", "TIME", "end the session or key after so "
-	    "long, like 8h", set_expires },
+	    "long, like 8h", set_expires, 0 },
 	{ LONG_OVERLAP, 0, "overlap", "TIME", "let the token before go on for "
-	    "so long, like 1h", set_overlap },
+	    "so long, like 1h", set_overlap, 0 },
 	{ LONG_NAME, 0, "name", "NAME", "what you call it, yours alone",
-	    set_name },
+	    AT(name) },
 	{ LONG_LABEL, 0, "label", "KEY=VALUE", "with this label; KEY alone "
-	    "looks for any value", set_label },
+	    "looks for any value", set_label, 0 },
 	{ LONG_IDLE, 0, "idle-expiry", "TIME", "destroy it when unused so "
-	    "long, like 7d", set_idle },
+	    "long, like 7d", set_idle, 0 },
 	{ LONG_NEURON, 0, "neuron", "NEURON", "in this persistent neuron, by "
-	    "its name or id", set_neuron },
+	    "its name or id", AT(neuron) },
 	{ LONG_OLDER, 0, "older-than", "TIME", "what is older than that, "
-	    "like 7d; the default is the limit transcripts", set_older_than },
+	    "like 7d; the default is the limit transcripts",
+	    set_older_than, 0 },
 	{ LONG_DRY, 0, "dry-run", NULL, "say what would be done, and do "
-	    "nothing", set_dry_run },
-	{ 'n', 1, "lines", "N", "at most N rows", set_most },
+	    "nothing", AT(dry_run) },
+	{ 'n', 1, "lines", "N", "at most N rows", set_most, 0 },
 	{ LONG_EXPLAIN, 0, "explain", NULL, "show all that was found",
-	    set_explain },
+	    AT(explain) },
 	{ 'L', 1, "library", "DIR", "use judged of this directory",
-	    set_library },
-	{ 'f', 1, "follow", NULL, "go on with what comes", set_follow },
+	    AT(library) },
+	{ 'f', 1, "follow", NULL, "go on with what comes", AT(follow) },
 	{ 'r', 1, "recursive", NULL, "a directory and what is below it",
-	    set_recursive },
+	    AT(recursive) },
 	{ LONG_SINCE, 0, "since", "WHEN", "from this record, or time, on",
-	    set_since },
+	    AT(since) },
 	{ LONG_UNTIL, 0, "until", "WHEN", "up to this record, or time",
-	    set_until },
+	    AT(until) },
 	{ LONG_ANCHOR, 0, "anchor", "N:HASH", "record N must have this hash",
-	    set_anchor },
+	    set_anchor, 0 },
 	{ LONG_ANCHORS, 0, "anchors", "FILE", "the same of all anchors in "
-	    "the journal's lines", set_anchors },
-	{ LONG_ALL, 0, "all", NULL, "also those that were decided", set_all },
+	    "the journal's lines", AT(anchors) },
+	{ LONG_ALL, 0, "all", NULL, "also those that were decided", AT(all) },
 	{ LONG_REMEMBERED, 0, "remembered", NULL, "those that hold for the "
-	    "rest of a session", set_remembered },
+	    "rest of a session", AT(remembered) },
 	{ LONG_FOR_SESSION, 0, "session", NULL, "also the very same again, "
-	    "in this session", set_for_session },
+	    "in this session", AT(for_session) },
 	{ LONG_REASON, 0, "reason", "WORDS", "why, for the one who asked",
-	    set_reason },
-	{ LONG_YES, 0, "yes", NULL, "a long one was read", set_yes },
+	    AT(reason) },
+	{ LONG_YES, 0, "yes", NULL, "a long one was read", AT(yes) },
 	{ LONG_DIGEST, 0, "digest", "HEX", "only if it is the one with this "
-	    "digest", set_digest },
+	    "digest", AT(digest) },
 	{ LONG_EXEC, 0, "exec", "PROGRAM", "hand each new approval to this "
-	    "program, as JSON", set_exec },
+	    "program, as JSON", AT(exec) },
 };
 
 const struct option_row *
@@ -511,6 +315,20 @@ getopt_tables(const char *letters, int first_ends, char *shorts,
 	memset(longs, 0, sizeof(*longs));
 }
 
+static int
+option_set(const struct option_row *row, struct options *o, const char *value)
+{
+	char *at = (char *)o + row->at;
+
+	if (row->set != NULL)
+		return (row->set(o, value));
+	if (row->value == NULL)
+		*(int *)(void *)at = 1;
+	else
+		*(const char **)(void *)at = value;
+	return (0);
+}
+
 int
 options_read(struct options *o, const char *letters, int first_ends,
     int argc, char **argv)
@@ -533,7 +351,7 @@ options_read(struct options *o, const char *letters, int first_ends,
 			    argv[optind - 1]);
 			return (-1);
 		}
-		if (option_find(c)->set(o, optarg) != 0)
+		if (option_set(option_find(c), o, optarg) != 0)
 			return (-1);
 	}
 	return (0);

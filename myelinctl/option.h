@@ -4,6 +4,8 @@
 #ifndef MYELINCTL_OPTION_H
 #define MYELINCTL_OPTION_H
 
+#include <stddef.h>
+
 #include "ctl.h"
 
 struct option_row {
@@ -12,7 +14,11 @@ struct option_row {
 	const char	*name;
 	const char	*value;		/* NULL: it takes none */
 	const char	*words;
+	/* 0, or not after a complaint; NULL: the member of options at at is an
+	 * int that becomes 1, or, of a row with a value, a text that points to
+	 * it. */
 	int		(*set)(struct options *, const char *);
+	size_t		 at;
 };
 
 /* The row of a letter of a command's list; NULL if there is none. */

@@ -205,6 +205,7 @@ on_clock(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the start ---- */
 
+/* The first, so that those are used again which are there. */
 static int
 free_leaf(const struct neuron *n)
 {
@@ -274,7 +275,10 @@ start(struct call *c, int leaf)
 	struct imsg *m;
 	const char *why;
 
-	if ((why = own_fds(&c->req, n->slot->kuid)) != NULL) {
+	if ((why = own_fds(&c->req, n->slot->kuid)) == NULL &&
+	    cg_leaves(&n->slot->cg, n->slot->kuid, (unsigned)leaf + 1) == -1)
+		why = "a cgroup for it can't be made";
+	if (why != NULL) {
 		c->cause = END_LAUNCH_FAILED;
 		snprintf(c->detail, sizeof(c->detail), "%s", why);
 		finish(c);

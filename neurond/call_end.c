@@ -136,15 +136,25 @@ call_report(struct call *c)
 	struct neuron *n = c->neuron;
 	unsigned cause = c->cause;
 	uint64_t cpu = 0;
+	int well;
 
 	if (c->exited == 0)
 		c->exited = now_us();
+	/* What the kernel counted is the cause of no good end. */
+	well = cause == 0 && c->sig == 0 && c->code == 0;
 	if (c->leaf != -1) {
-		cg_counters(slots_base(), &n->slot->cg, &n->counts);
-		cause = true_cause(c, &n->counts);
+		if (well)
+			cause = END_EXITED;
+		else {
+			cg_counters(slots_base(), &n->slot->cg, &n->counts);
+			cause = true_cause(c, &n->counts);
+		}
 		cpu = cpu_used(c);
 	}
 	send_ended(c, cause, cpu);
+	/* The next call counts from here, whoever waits for this one's end. */
+	if (c->leaf != -1 && well)
+		cg_counters(slots_base(), &n->slot->cg, &n->counts);
 }
 
 void

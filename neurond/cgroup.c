@@ -316,13 +316,18 @@ static int
 make_leaf(struct cg_neuron *cg, uint32_t kuid, unsigned i)
 {
 	char name[16];
-	int fd;
+	int fd, saved;
 
 	leaf_name(i, name);
 	if ((fd = make_dir(cg->v2, name)) == -1)
 		return (-1);
 	cg->leaf[i] = fd;
-	return (fchownat(fd, "cgroup.procs", kuid, kuid, 0));
+	if (fchownat(fd, "cgroup.procs", kuid, kuid, 0) == 0)
+		return (0);
+	saved = errno;
+	(void)remove_dir(cg->v2, name, &cg->leaf[i]);
+	errno = saved;
+	return (-1);
 }
 
 int

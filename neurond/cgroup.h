@@ -80,7 +80,7 @@ int	cg_open_on(struct cg_base *, struct cg_host *, const char *instance,
 /* kuid gets cgroup.procs of the neuron and its leaves.  0, or -1, undone. */
 int	cg_make(const struct cg_base *, struct cg_neuron *, const char *name,
 	    uint32_t kuid, unsigned leaves);
-/* More leaves for one that has fewer. */
+/* More leaves for one that has fewer.  0, or -1 with those that it has. */
 int	cg_leaves(struct cg_neuron *, uint32_t kuid, unsigned leaves);
 /*
  * Another directory in the place of an empty leaf that was killed.  A program

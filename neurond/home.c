@@ -191,6 +191,9 @@ home_on_opened(void *arg, struct imsg *m)
 		    strerrordesc_np((int)a.error));
 		return (0);
 	}
+	if (a.why[0] != '\0')
+		log_warnx_of(&(struct log_about){ .neuron = n->id },
+		    "neuron %s: its home: %s", n->id, a.why);
 	n->home = imsg_claim_fd(m, 0);
 	n->home_lock = imsg_claim_fd(m, 1);
 	FAULT("neuron.home");

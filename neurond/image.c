@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <ctype.h>
@@ -46,10 +47,19 @@ static const char config[] =
 
 /* ext4's superblock, and where it says what it is and how it is. */
 #define SUPER_AT	1024
+#define SUPER_BLOCKS	4
+#define SUPER_BLOCK_SHIFT 24
+#define SUPER_BLOCKS_HIGH 336
 #define SUPER_MAGIC	56
 #define SUPER_STATE	58
 #define EXT4_MAGIC	0xef53
 #define STATE_ERRORS	0x02
+
+/* Linux's fs/ext4/ext4.h: no header of the system's has it. */
+#ifndef EXT4_IOC_RESIZE_FS
+#define EXT4_IOC_RESIZE_FS	_IOW('f', 16, uint64_t)
+#endif
+#define GROW_SHARE	64	/* less than this is no growth */
 
 void
 image_plan(uint64_t bytes, uint64_t inodes, struct image_plan *p)
@@ -215,6 +225,13 @@ image_ready(int dir, int mount)
 
 /* ---- using one ---- */
 
+static uint32_t
+super32(const uint8_t *super, size_t at)
+{
+	return ((uint32_t)super[at] | (uint32_t)super[at + 1] << 8 |
+	    (uint32_t)super[at + 2] << 16 | (uint32_t)super[at + 3] << 24);
+}
+
 const char *
 image_damage(int image)
 {
@@ -231,6 +248,61 @@ image_damage(int image)
 	if ((super[SUPER_STATE] & STATE_ERRORS) != 0 && !WITHOUT(home_errors))
 		return ("is damaged: the kernel met errors in it");
 	return (NULL);
+}
+
+/* Bytes of the ext4 in it, 0 where that can't be said. */
+static uint64_t
+image_bytes(int image)
+{
+	uint8_t super[1024];
+	uint64_t blocks;
+	unsigned shift;
+
+	if (pread(image, super, sizeof(super), SUPER_AT) !=
+	    (ssize_t)sizeof(super))
+		return (0);
+	blocks = (uint64_t)super32(super, SUPER_BLOCKS) |
+	    (uint64_t)super32(super, SUPER_BLOCKS_HIGH) << 32;
+	shift = super32(super, SUPER_BLOCK_SHIFT);
+	return (shift > 6 || blocks > UINT64_MAX >> 16 ? 0 :
+	    blocks << (10 + shift));
+}
+
+int
+image_grow_file(int image, uint64_t bytes)
+{
+	uint64_t now = image_bytes(image);
+	struct stat st;
+
+	if (now == 0 || now >= bytes ||
+	    bytes - now < MIB(1) + bytes / GROW_SHARE)
+		return (0);
+	if (fstat(image, &st) == -1)
+		return (-1);
+	if ((uint64_t)st.st_size < bytes && ftruncate(image, (off_t)bytes) ==
+	    -1)
+		return (-1);
+	return (1);
+}
+
+int
+image_grow(int mount, uint64_t bytes)
+{
+	struct statfs fs;
+	uint64_t blocks;
+	int root, r = -1, saved;
+
+	root = openat(mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root == -1)
+		return (-1);
+	if (fstatfs(root, &fs) == 0) {
+		blocks = bytes / (uint64_t)fs.f_bsize;
+		r = ioctl(root, EXT4_IOC_RESIZE_FS, &blocks);
+	}
+	saved = errno;
+	close(root);
+	errno = saved;
+	return (r);
 }
 
 static int

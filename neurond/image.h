@@ -45,6 +45,16 @@ int	image_ready(int dir, int mount);
 const char *image_damage(int image);
 
 /*
+ * An image whose ext4 is smaller than bytes, by more than ext4 may leave of
+ * its end, grows: before it is mounted image_grow_file() makes the file as
+ * long, and returns 1 if image_grow() is then to be called with its mount,
+ * which lets the kernel do the rest.  0 if it is as large; -1 with errno.
+ * It never gets smaller, and its inodes grow by the same share.
+ */
+int	image_grow_file(int image, uint64_t bytes);
+int	image_grow(int mount, uint64_t bytes);
+
+/*
  * The number of the loop device that has the image, -1 for none, -2 with
  * errno.  Waits ms for one that is on its way to let it go.
  */

@@ -81,7 +81,8 @@ neurond_spawner_LDADD = neurond/libnative.a $(CORE_LIBS)
 neurond_spawner_LDFLAGS = $(AM_LDFLAGS) $(STATIC_LDFLAGS)
 
 check_PROGRAMS += tests/system/neuron_drive
-tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c
+tests_system_neuron_drive_SOURCES = tests/system/neuron_drive.c \
+	tests/system/neuron_drive.h tests/system/neuron_drive_said.c
 tests_system_neuron_drive_LDADD = $(COMMON_LIBS)
 
 # Stands where neuron-tool does.
@@ -125,7 +126,8 @@ tests_unit_check_neurond_pty_CPPFLAGS = $(NEUROND_TEST_CPPFLAGS)
 tests_unit_check_neurond_pty_LDADD = $(NEUROND_TEST_LIBS)
 check_PROGRAMS += tests/unit/check_neurond_launch
 tests_unit_check_neurond_launch_SOURCES = \
-	tests/unit/check_neurond_launch.c tests/unit/policyd_rig.c \
+	tests/unit/check_neurond_launch.c tests/unit/neurond_rig.c \
+	tests/unit/neurond_rig.h tests/unit/policyd_rig.c \
 	tests/unit/policyd_rig.h tests/unit/unit.h
 tests_unit_check_neurond_launch_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) \
 	$(JANSSON_CFLAGS)

@@ -31,6 +31,8 @@ struct worker {
 	enum msg_type	 reply;
 	uint32_t	 slot;
 	uint32_t	 generation;
+	uint32_t	 number;	/* of a PLACED as well, if it has a */
+	uint32_t	 ticket;	/* ticket; else 0 */
 	int64_t		 deadline;
 	int		 answered;	/* by us: it was too slow */
 };
@@ -54,11 +56,13 @@ on_child(int sig)
 }
 
 static void
-refuse(enum msg_type type, uint32_t slot, uint32_t generation, int error,
-    const char *words)
+refuse(const struct worker *w, int error, const char *words)
 {
-	channel_send(channel, maker_reply(type, slot, generation, error,
-	    words));
+	channel_send(channel, maker_reply(w->reply, w->slot, w->generation,
+	    error, words));
+	if (w->ticket != 0)
+		channel_send(channel, maker_reply(MSG_PLACED, w->number,
+		    w->ticket, error, words));
 }
 
 static int
@@ -70,7 +74,7 @@ time_of(enum msg_type type)
 
 /* 0 in the worker; else the worker was started or its failure answered. */
 static int
-worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
+start(const struct worker *wanted)
 {
 	struct worker *w = NULL;
 	size_t i;
@@ -80,11 +84,11 @@ worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
 		if (workers[i].pid == 0)
 			w = &workers[i];
 	if (w == NULL) {
-		refuse(type, slot, generation, EAGAIN, "too many at once");
+		refuse(wanted, EAGAIN, "too many at once");
 		return (1);
 	}
 	if ((pid = fork()) == -1) {
-		refuse(type, slot, generation, errno, "fork");
+		refuse(wanted, errno, "fork");
 		return (1);
 	}
 	if (pid == 0) {
@@ -92,29 +96,38 @@ worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		return (0);
 	}
+	*w = *wanted;
 	w->pid = pid;
-	w->reply = type;
-	w->slot = slot;
-	w->generation = generation;
-	w->deadline = now_ms() + time_of(type);
-	w->answered = 0;
+	w->deadline = now_ms() + time_of(w->reply);
 	return (1);
+}
+
+static int
+worker_start(enum msg_type type, uint32_t slot, uint32_t generation)
+{
+	const struct worker w = {
+		.reply = type, .slot = slot, .generation = generation
+	};
+
+	return (start(&w));
 }
 
 static int
 on_ns_make(void *arg, struct imsg *m)
 {
-	uint32_t slot, generation, kuid;
+	static struct walk w;
 
 	(void)arg;
-	slot = imsg_get_u32(m);
-	generation = imsg_get_u32(m);
-	kuid = imsg_get_u32(m);
-	if (imsg_end(m) == -1 || kuid == 0)
+	w.slot = imsg_get_u32(m);
+	w.generation = imsg_get_u32(m);
+	w.kuid = imsg_get_u32(m);
+	w.uid = imsg_get_u32(m);
+	w.gid = imsg_get_u32(m);
+	if (imsg_end(m) == -1 || w.kuid == 0)
 		return (-1);
 	FAULT("maker.asked");
-	if (worker_start(MSG_NS_MADE, slot, generation) == 0)
-		maker_ns(slot, generation, kuid);
+	if (worker_start(MSG_NS_MADE, w.slot, w.generation) == 0)
+		maker_ns(&w);
 	FAULT("maker.forked");
 	return (0);
 }
@@ -145,6 +158,7 @@ static int
 on_walk(void *arg, struct imsg *m)
 {
 	static struct walk w;
+	struct worker job = { .reply = MSG_WALKED };
 	const uint8_t *groups;
 	size_t size, i;
 
@@ -154,6 +168,9 @@ on_walk(void *arg, struct imsg *m)
 	w.kuid = imsg_get_u32(m);
 	w.uid = imsg_get_u32(m);
 	w.gid = imsg_get_u32(m);
+	w.number = imsg_get_u32(m);
+	w.ticket = imsg_get_u32(m);
+	w.mapped = imsg_get_u8(m) != 0;
 	groups = imsg_get_bytes(m, &size);
 	if (size % 4 != 0 || size / 4 > GROUPS_MAX)
 		return (-1);
@@ -164,11 +181,19 @@ on_walk(void *arg, struct imsg *m)
 		    (gid_t)groups[4 * i + 3] << 24;
 	w.ngroups = size / 4;
 	imsg_get_str(m, w.path, sizeof(w.path));
-	if (imsg_end(m) == -1 || w.kuid == 0 || w.uid == 0)
+	if (imsg_end(m) == -1 || w.kuid == 0 || w.uid == 0 ||
+	    imsg_fds(m) != (w.ticket != 0 ? 1U : 0U))
 		return (-1);
+	w.record = imsg_claim_fd(m, 0);
 	FAULT("maker.walk-asked");
-	if (worker_start(MSG_WALKED, w.slot, w.generation) == 0)
+	job.slot = w.slot;
+	job.generation = w.generation;
+	job.number = w.number;
+	job.ticket = w.ticket;
+	if (start(&job) == 0)
 		maker_walk(&w);
+	if (w.record != -1)
+		close(w.record);
 	FAULT("maker.walk-forked");
 	return (0);
 }
@@ -309,9 +334,7 @@ reap(void)
 			workers[i].pid = 0;
 			if (!workers[i].answered && (!WIFEXITED(status) ||
 			    WEXITSTATUS(status) != 0))
-				refuse(workers[i].reply, workers[i].slot,
-				    workers[i].generation, ECHILD,
-				    "a worker died");
+				refuse(&workers[i], ECHILD, "a worker died");
 		}
 	}
 }
@@ -330,9 +353,7 @@ expire(void)
 		if (left <= 0) {
 			kill(workers[i].pid, SIGKILL);
 			workers[i].answered = 1;
-			refuse(workers[i].reply, workers[i].slot,
-			    workers[i].generation,
-			    workers[i].reply == MSG_WALKED ||
+			refuse(&workers[i], workers[i].reply == MSG_WALKED ||
 			    workers[i].reply == MSG_PLACED ? WALK_REFUSED :
 			    ETIMEDOUT, time_of(workers[i].reply) == HOME_TIME ?
 			    "nothing within 8 s" : "did not answer within 2 s");

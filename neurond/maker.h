@@ -30,21 +30,35 @@ struct walk {
 	uint32_t	 kuid;
 	uid_t		 uid;
 	gid_t		 gid;
+	uint32_t	 number;	/* of the record */
+	uint32_t	 ticket;	/* 0: there is no record */
+	int		 record;
+	int		 mapped;	/* neurond has what walk_map() makes */
 	size_t		 ngroups;
 	gid_t		 groups[GROUPS_MAX];
 	char		 path[PATH_BYTES_MAX];
 };
 
-/* A user namespace with its limits at 0, and a network namespace with lo. */
-_Noreturn void	maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid);
+/*
+ * A user namespace with its limits at 0, and a network namespace with lo; and
+ * the one for the idmap of a workspace of w's owner, unless that is root.
+ */
+_Noreturn void	maker_ns(const struct walk *);
+/* The last of these: an fd, or -1 with errno and *step. */
+int	walk_map(const struct walk *, const char **step);
 
 /* Sockets in a network namespace of maker_ns(): which is LISTENER_*. */
 _Noreturn void	maker_listen(uint32_t slot, uint32_t generation,
 		    unsigned which, int net_ns);
 
-/* The directory, reached with exactly the owner's ids, and a user namespace
- * that maps owner to neuron for its mount. */
+/*
+ * The directory, reached with exactly the owner's ids, and a user namespace
+ * that maps owner to neuron for its mount.  With a record, which neurond takes
+ * for that directory's, PLACED follows: ESTALE if it is another's.
+ */
 _Noreturn void	maker_walk(const struct walk *);
+/* The second half of it, with the owner's ids; dir is -1 if there is none. */
+_Noreturn void	maker_place_walked(const struct walk *, int dir);
 
 /* A home of a persistent neuron. */
 struct home {
@@ -92,6 +106,8 @@ int	place_clear(int record, int dir);
 void	maker_channel(struct channel *);
 struct imsg	*maker_reply(enum msg_type, uint32_t slot,
 		    uint32_t generation, int error, const char *words);
+/* Sends it: 0, or -1. */
+int	maker_say(struct imsg *);
 _Noreturn void	maker_answer(struct imsg *);
 
 /*

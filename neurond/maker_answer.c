@@ -27,13 +27,19 @@ maker_reply(enum msg_type type, uint32_t slot, uint32_t generation, int error,
 	return (m);
 }
 
-_Noreturn void
-maker_answer(struct imsg *m)
+int
+maker_say(struct imsg *m)
 {
 	int r = channel_send(channel, m);
 
 	if (r == 0)
 		r = channel_flush_wait(channel, 1000);
 	FAULT("worker.answered");
-	_exit(r == 0 ? 0 : 1);
+	return (r == 0 ? 0 : -1);
+}
+
+_Noreturn void
+maker_answer(struct imsg *m)
+{
+	_exit(maker_say(m) == 0 ? 0 : 1);
 }

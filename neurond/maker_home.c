@@ -20,7 +20,7 @@
 #define RELEASE_TIME	1500	/* ms for whoever had the home before */
 #define LOCK_WAIT	10	/* ms */
 
-static char why[256];
+static char why[256], grown[128];
 
 static _Noreturn void
 refuse(const struct home *h, int error, const char *words)
@@ -142,7 +142,7 @@ _Noreturn void
 maker_home(struct home *h, int homes)
 {
 	const char *step = "";
-	int dir, image, mnt, fresh;
+	int dir, image, mnt, fresh, grows = 0;
 	struct imsg *m;
 
 	if (WITHOUT(home_name))
@@ -164,13 +164,19 @@ maker_home(struct home *h, int homes)
 	    h->inodes, h->owner, why, sizeof(why))) == -1 ||
 	    fsync(homes) == -1))
 		fail(h, why);
+	if (!fresh)
+		grows = image_grow_file(image, h->bytes);
 	mnt = mount_home(h, image, fresh);
+	/* One that can't is as good as it was. */
+	if (grows == -1 || (grows == 1 && image_grow(mnt, h->bytes) == -1))
+		(void)snprintf(grown, sizeof(grown), "it can't grow to the "
+		    "limit of its profile: %s", strerrordesc_np(errno));
 	if (fresh && image_ready(dir, mnt) == -1)
 		fail(h, "its first use");
 	if (map_home(mnt, h->kuid, &step) == -1)
 		fail(h, step);
 	FAULT("worker.home");
-	m = maker_reply(MSG_HOME_OPENED, h->slot, h->generation, 0, "");
+	m = maker_reply(MSG_HOME_OPENED, h->slot, h->generation, 0, grown);
 	imsg_put_fd(m, mnt);
 	imsg_put_fd(m, dir);
 	maker_answer(m);

@@ -168,26 +168,29 @@ loopback_up(void)
 }
 
 _Noreturn void
-maker_ns(uint32_t slot, uint32_t generation, uint32_t kuid)
+maker_ns(const struct walk *w)
 {
-	const char *step = "a network namespace";
+	const char *step = "a network namespace", *ignored;
 	struct imsg *m;
 	char map[48];
-	int net = -1, user = -1;
+	int net = -1, user = -1, owner = -1;
 
 	if (unshare(CLONE_NEWNET) == 0 && loopback_up() == 0 &&
 	    (net = open("/proc/thread-self/ns/net",
 	    O_RDONLY | O_CLOEXEC)) != -1) {
 		FAULT("worker.netns");
-		snprintf(map, sizeof(map), "%d %u 1", AGENT_UID, kuid);
+		snprintf(map, sizeof(map), "%d %u 1", AGENT_UID, w->kuid);
 		user = userns_make(map, map, no_namespaces, &step);
 	}
 	if (user == -1)
-		maker_answer(maker_reply(MSG_NS_MADE, slot, generation,
+		maker_answer(maker_reply(MSG_NS_MADE, w->slot, w->generation,
 		    errno, step));
 	FAULT("worker.made");
-	m = maker_reply(MSG_NS_MADE, slot, generation, 0, "");
+	m = maker_reply(MSG_NS_MADE, w->slot, w->generation, 0, "");
 	imsg_put_fd(m, user);
 	imsg_put_fd(m, net);
+	/* Where it can't be made, the walk to the workspace says why. */
+	if (w->uid != 0 && (owner = walk_map(w, &ignored)) != -1)
+		imsg_put_fd(m, owner);
 	maker_answer(m);
 }

@@ -48,6 +48,38 @@ maker_place(uint32_t number, uint32_t ticket, int record, int dir)
 	maker_answer(maker_reply(MSG_PLACED, number, ticket, error, why));
 }
 
+/* The record is of that directory, and its owner the same. */
+static int
+is_of(const struct place_header *h, const struct walk *w, int dir)
+{
+	struct walk owner;
+	struct stat st;
+
+	owner_of(h, &owner);
+	return (fstat(dir, &st) == 0 && st.st_dev == h->device &&
+	    st.st_ino == h->inode && owner.uid == w->uid &&
+	    owner.gid == w->gid && owner.ngroups == w->ngroups &&
+	    memcmp(owner.groups, w->groups,
+	    w->ngroups * sizeof(w->groups[0])) == 0);
+}
+
+_Noreturn void
+maker_place_walked(const struct walk *w, int dir)
+{
+	static struct place_header h;
+	const char *why = "";
+	int error = ESTALE;
+
+	if (dir != -1 && placeholder_header(w->record, &h) == 0 &&
+	    is_of(&h, w, dir)) {
+		(void)umask(022);
+		error = placeholder_make(dir, w->record, w->uid, &why) == 0 ?
+		    0 : WALK_REFUSED;
+	}
+	maker_answer(maker_reply(MSG_PLACED, w->number, w->ticket, error,
+	    error == 0 ? "" : why));
+}
+
 int
 place_clear(int record, int dir)
 {

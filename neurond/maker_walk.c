@@ -57,8 +57,8 @@ walk_gid_map(char *out, size_t size, gid_t gid, uint32_t kuid)
 	return (n < 0 || (size_t)n >= size ? -1 : 0);
 }
 
-static int
-idmap_ns(const struct walk *w, const char **step)
+int
+walk_map(const struct walk *w, const char **step)
 {
 	char uids[48], gids[160];
 
@@ -195,25 +195,49 @@ unfit(int fd, const struct walk *w)
 	return (words);
 }
 
-_Noreturn void
-maker_walk(const struct walk *w)
+static struct imsg *
+answer(const struct walk *w, int error, const char *why)
+{
+	return (maker_reply(MSG_WALKED, w->slot, w->generation, error, why));
+}
+
+/* The answer; *dir is -1 if it is none that neurond can use. */
+static struct imsg *
+walk(const struct walk *w, int *dir)
 {
 	const char *step = "becoming the owner", *why;
 	struct imsg *m;
-	int ns, fd;
+	int ns = -1, fd;
 
-	if ((ns = idmap_ns(w, &step)) == -1 || walk_become(w) == -1)
-		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,
-		    errno, step));
+	*dir = -1;
+	if ((!w->mapped && (ns = walk_map(w, &step)) == -1) ||
+	    walk_become(w) == -1)
+		return (answer(w, errno, step));
 	FAULT("worker.owner");
 	fd = walk_open(w->path);
 	why = fd == -1 ? walk_words(errno) : unfit(fd, w);
 	if (why != NULL)
-		maker_answer(maker_reply(MSG_WALKED, w->slot, w->generation,
-		    WALK_REFUSED, why));
+		return (answer(w, WALK_REFUSED, why));
 	FAULT("worker.walked");
-	m = maker_reply(MSG_WALKED, w->slot, w->generation, 0, "");
+	m = answer(w, 0, "");
+	if (w->ticket != 0)
+		*dir = dup(fd);
 	imsg_put_fd(m, fd);
-	imsg_put_fd(m, ns);
-	maker_answer(m);
+	if (!w->mapped)
+		imsg_put_fd(m, ns);
+	return (m);
+}
+
+_Noreturn void
+maker_walk(const struct walk *w)
+{
+	struct imsg *m;
+	int dir;
+
+	m = walk(w, &dir);
+	if (w->ticket == 0)
+		maker_answer(m);
+	if (maker_say(m) == -1)
+		_exit(1);
+	maker_place_walked(w, dir);
 }

@@ -397,10 +397,7 @@ neuron_make(const struct neuron_request *req)
 static int
 fit_cgroups(struct slot *s, const struct limits *limits, const char **failed)
 {
-	*failed = "cgroup leaves";
-	if (cg_leaves(&s->cg, s->kuid,
-	    (unsigned)limits->v[LIMIT_RUNNING]) == -1)
-		return (-1);
+	*failed = "";
 	if (memcmp(&s->limits, limits, sizeof(*limits)) == 0)
 		return (0);
 	if (cg_limit(slots_base(), &s->cg, limits, failed) == -1)
@@ -441,6 +438,7 @@ start_build(struct neuron *n)
 		return;
 	}
 	FAULT("neuron.build");
+	slot_unmap(s);
 	set_state(n, NEURON_BUILDING);
 	n->channel = neuron_init_channel(n, fds[0]);
 	m = imsg_new(MSG_BUILD);

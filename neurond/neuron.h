@@ -53,7 +53,9 @@ struct neuron {
 	struct listeners listeners;
 	struct place	*place;		/* its workspace's, NULL without one */
 	uint32_t	 ticket;	/* of what it asked for its place */
+	uint32_t	 guessed;	/* the place asked for with the walk */
 	int		 placed;	/* protected names are there */
+	int		 mapped;	/* the slot has its workspace's idmap */
 	enum neuron_home persistent;
 	int		 home;		/* its mount, until init has it */
 	int		 home_lock;	/* -1 until it is opened */

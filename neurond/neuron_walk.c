@@ -31,6 +31,10 @@ neuron_walk(struct neuron *n)
 	imsg_put_u32(m, n->slot->kuid);
 	imsg_put_u32(m, n->owner.uid);
 	imsg_put_u32(m, n->owner.gid);
+	place_guess(n, m);
+	n->mapped = slot_is_mapped(n->slot, n->owner.uid, n->owner.gid);
+	imsg_put_u8(m, (uint8_t)n->mapped);
+	slots_expect(n->owner.uid, n->owner.gid);
 	imsg_put_bytes(m, groups, 4 * n->owner.ngroups);
 	imsg_put_str(m, n->workspace);
 	return (helper_send(HELPER_MAKER, m));
@@ -69,7 +73,7 @@ walked(struct neuron *n, int dir, int user_ns)
 	} else if (place_hold(n, dir) == -1)
 		neuron_end(n, GONE_FAILED, "a record of placeholders: %s",
 		    strerrordesc_np(errno));
-	else
+	else if (!place_guessed(n))
 		place_ask(n);
 }
 
@@ -84,6 +88,12 @@ neuron_placed(const struct place *p, uint32_t ticket, uint32_t error,
 			break;
 	if (n == NULL || n->state != NEURON_WALKING)
 		return;		/* dropped meanwhile */
+	if (error == ESTALE && place_guessed(n)) {
+		/* Its record has another owner: as him. */
+		n->guessed = 0;
+		place_ask(n);
+		return;
+	}
 	if (error == WALK_REFUSED)
 		neuron_end(n, GONE_REFUSED, "workspace %s %s", n->workspace,
 		    why);
@@ -127,16 +137,31 @@ neuron_answer(struct imsg *m, unsigned nfds, struct maker_says *a)
 	return (0);
 }
 
+/* The namespace for the idmap: what came with the answer, or the slot's. */
+static int
+map_of(struct neuron *n, int came)
+{
+	int ns = n->slot->map_ns;
+
+	if (!n->mapped)
+		return (came);
+	n->slot->map_ns = -1;
+	n->mapped = 0;
+	return (ns);
+}
+
 int
 neuron_on_walked(void *arg, struct imsg *m)
 {
 	struct maker_says a;
 
 	(void)arg;
-	if (neuron_answer(m, 2, &a) == -1)
+	if (neuron_answer(m, ANY_FDS, &a) == -1)
 		return (-1);
 	if (a.neuron == NULL)
 		return (0);
+	if (a.error == 0 && imsg_fds(m) != (a.neuron->mapped ? 1U : 2U))
+		return (-1);
 	if (a.error == WALK_REFUSED)
 		neuron_end(a.neuron, GONE_REFUSED, "workspace %s %s",
 		    a.neuron->workspace, a.why);
@@ -144,7 +169,8 @@ neuron_on_walked(void *arg, struct imsg *m)
 		neuron_end(a.neuron, GONE_FAILED, "workspace: %s: %s", a.why,
 		    strerrordesc_np((int)a.error));
 	else
-		walked(a.neuron, imsg_claim_fd(m, 0), imsg_claim_fd(m, 1));
+		walked(a.neuron, imsg_claim_fd(m, 0),
+		    map_of(a.neuron, imsg_claim_fd(m, 1)));
 	return (0);
 }
 

@@ -46,6 +46,7 @@ struct place {
 	unsigned	 placing;	/* workers that make */
 	int		 clearing;	/* one that removes: never both */
 	char		 name[64];	/* of the record's file */
+	char		*path;		/* that led there, NULL: before us */
 };
 
 static TAILQ_HEAD(, place) places = TAILQ_HEAD_INITIALIZER(places);
@@ -79,6 +80,7 @@ place_free(struct place *p)
 	close(p->record);
 	if (p->dir != -1)
 		close(p->dir);
+	free(p->path);
 	free(p);
 }
 
@@ -186,6 +188,8 @@ place_hold(struct neuron *n, int dir)
 		close(dir);
 		return (-1);
 	}
+	if (p->path == NULL && (p->path = strdup(n->workspace)) == NULL)
+		fatal("place");
 	if (p->dir == -1)
 		p->dir = dir;
 	else
@@ -193,6 +197,36 @@ place_hold(struct neuron *n, int dir)
 	p->refs++;
 	n->place = p;
 	return (0);
+}
+
+void
+place_guess(struct neuron *n, struct imsg *walk)
+{
+	struct place *p;
+
+	n->guessed = 0;
+	TAILQ_FOREACH(p, &places, entry)
+		if (p->path != NULL && strcmp(p->path, n->workspace) == 0)
+			break;
+	/* Nothing is in the way of one that is read-only. */
+	if (p == NULL || p->clearing || n->read_only) {
+		imsg_put_u32(walk, 0);
+		imsg_put_u32(walk, 0);
+		return;
+	}
+	n->guessed = p->number;
+	n->ticket = ++tickets;
+	imsg_put_u32(walk, p->number);
+	imsg_put_u32(walk, n->ticket);
+	imsg_put_fd(walk, dup(p->record));
+	/* A maker that is gone places nothing: places_maker_down(). */
+	p->placing++;
+}
+
+int
+place_guessed(const struct neuron *n)
+{
+	return (n->guessed != 0 && n->place->number == n->guessed);
 }
 
 void

@@ -18,6 +18,13 @@ void	places_load(const char *state);
  * over.  0, or -1 with errno: there can be no record.
  */
 int	place_hold(struct neuron *, int dir);
+/*
+ * Before its workspace is walked to: puts into the WALK what asks for its
+ * placeholders as well, if the place is known that is most likely its own.
+ */
+void	place_guess(struct neuron *, struct imsg *walk);
+/* 1 if that was the place which it now has: neuron_placed() follows. */
+int	place_guessed(const struct neuron *);
 /* Asks for its placeholders; neuron_placed() follows. */
 void	place_ask(struct neuron *);
 /* The last neuron of a workspace takes the placeholders away. */

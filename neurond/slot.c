@@ -27,6 +27,7 @@
 #define AT_ONCE		4		/* makings while somebody waits */
 #define SPENT_MOST	4		/* that wait for a quiet moment */
 #define DEFER_MOST	25		/* pauses for the sake of others */
+#define UNWANTED_MOST	8		/* before nobody is expected any more */
 
 static struct {
 	struct cg_base	*base;
@@ -37,6 +38,9 @@ static struct {
 	unsigned	 spent;
 	unsigned	 deferred;
 	unsigned	 next;		/* round robin: a uid rests longest */
+	uid_t		 uid;		/* who is expected, 0: nobody */
+	gid_t		 gid;
+	unsigned	 unwanted;	/* made for him in vain, in a row */
 	struct event	*timer;
 } slots;
 
@@ -75,15 +79,24 @@ arm(long us)
 		event_add(slots.timer, &tv);
 }
 
+static void
+close_namespaces(struct slot *s)
+{
+	int *const fds[] = { &s->user_ns, &s->net_ns, &s->map_ns };
+	size_t i;
+
+	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] != -1)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
 /* Back to empty, whatever was made of it. */
 static void
 unmake(struct slot *s)
 {
-	if (s->user_ns != -1)
-		close(s->user_ns);
-	if (s->net_ns != -1)
-		close(s->net_ns);
-	s->user_ns = s->net_ns = -1;
+	close_namespaces(s);
 	if (cg_remove(slots.base, &s->cg) == -1)
 		log_warn("cgroup of slot %u", s->n);
 	s->generation++;
@@ -136,8 +149,8 @@ make(struct slot *s)
 	struct imsg *m;
 
 	snprintf(name, sizeof(name), "n-%u-%u", s->n, s->generation);
-	if (cg_make(slots.base, &s->cg, name, s->kuid,
-	    (unsigned)limits->v[LIMIT_RUNNING]) == -1) {
+	/* Most neurons run one call at a time: see call.c for the others. */
+	if (cg_make(slots.base, &s->cg, name, s->kuid, 1) == -1) {
 		log_warn("cgroup %s", name);
 		return (-1);
 	}
@@ -152,6 +165,8 @@ make(struct slot *s)
 	imsg_put_u32(m, s->n);
 	imsg_put_u32(m, s->generation);
 	imsg_put_u32(m, s->kuid);
+	imsg_put_u32(m, s->map_uid = slots.uid);
+	imsg_put_u32(m, s->map_gid = slots.gid);
 	if (helper_send(HELPER_MAKER, m) == -1) {
 		unmake(s);
 		return (-1);
@@ -243,13 +258,34 @@ slot_take_spare(void)
 }
 
 void
+slots_expect(uid_t uid, gid_t gid)
+{
+	slots.uid = uid;
+	slots.gid = gid;
+	slots.unwanted = 0;
+}
+
+int
+slot_is_mapped(const struct slot *s, uid_t uid, gid_t gid)
+{
+	return (s->map_ns != -1 && s->map_uid == uid && s->map_gid == gid);
+}
+
+void
+slot_unmap(struct slot *s)
+{
+	if (s->map_ns == -1)
+		return;
+	close(s->map_ns);
+	s->map_ns = -1;
+	if (++slots.unwanted == UNWANTED_MOST)
+		slots_expect(0, 0);
+}
+
+void
 slot_free(struct slot *s)
 {
-	if (s->user_ns != -1)
-		close(s->user_ns);
-	if (s->net_ns != -1)
-		close(s->net_ns);
-	s->user_ns = s->net_ns = -1;
+	close_namespaces(s);
 	s->state = SLOT_SPENT;
 	slots.spent++;
 	clear_some(SPENT_MOST);
@@ -269,7 +305,8 @@ slot_on_ns_made(void *arg, struct imsg *m)
 	generation = imsg_get_u32(m);
 	error = imsg_get_u32(m);
 	imsg_get_str(m, step, sizeof(step));
-	if (imsg_end(m) == -1 || imsg_fds(m) != (error == 0 ? 2U : 0U))
+	if (imsg_end(m) == -1 || (error != 0 ? imsg_fds(m) != 0 :
+	    imsg_fds(m) < 2))
 		return (-1);
 	if ((s = slot_find(n, generation)) == NULL ||
 	    s->state != SLOT_MAKING)
@@ -285,6 +322,7 @@ slot_on_ns_made(void *arg, struct imsg *m)
 	FAULT("slot.made");
 	s->user_ns = imsg_claim_fd(m, 0);
 	s->net_ns = imsg_claim_fd(m, 1);
+	s->map_ns = s->map_uid == 0 ? -1 : imsg_claim_fd(m, 2);
 	s->state = SLOT_READY;
 	slots.ready++;
 	neurons_poke();
@@ -319,6 +357,7 @@ slots_init(struct cg_base *base, unsigned n)
 	for (i = 0; i < n; i++) {
 		slots.v[i].n = i;
 		slots.v[i].user_ns = slots.v[i].net_ns = -1;
+		slots.v[i].map_ns = -1;
 		slots.v[i].kuid = settings()->uids_start + KUID_FIRST +
 		    (WITHOUT(own_uid) ? 0 : i);
 	}

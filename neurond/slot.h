@@ -5,6 +5,7 @@
 #ifndef MYELIN_NEUROND_SLOT_H
 #define MYELIN_NEUROND_SLOT_H
 
+#include <sys/types.h>
 #include <stdint.h>
 
 #include "cgroup.h"
@@ -23,6 +24,9 @@ struct slot {
 	uint32_t	 kuid;
 	int		 user_ns;
 	int		 net_ns;
+	int		 map_ns;	/* for the idmap of a workspace, if it */
+	uid_t		 map_uid;	/* is this owner's; -1: none */
+	gid_t		 map_gid;
 	struct cg_neuron cg;
 	struct limits	 limits;	/* as written to cg */
 };
@@ -38,6 +42,15 @@ struct cg_base *slots_base(void);
 struct slot *slot_take(void);
 /* The same where it leaves enough for who asks. */
 struct slot *slot_take_spare(void);
+/*
+ * The owner that the next workspace is likely to have: stock that is made from
+ * now on has a namespace for its idmap.  uid 0: nobody knows.
+ */
+void	slots_expect(uid_t, gid_t);
+/* 1 if the slot has that namespace for this owner. */
+int	slot_is_mapped(const struct slot *, uid_t, gid_t);
+/* Closes one that its neuron did not want; after some, nobody is expected. */
+void	slot_unmap(struct slot *);
 /*
  * Nothing runs in it any more.  Its cgroups are removed later, after the
  * replies; then a new generation may be made of it.

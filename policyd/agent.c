@@ -11,6 +11,7 @@
 #include "asked.h"
 #include "auth.h"
 #include "call.h"
+#include "codec.h"
 #include "drain.h"
 #include "home.h"
 #include "named.h"
@@ -30,6 +31,7 @@ static int	on_ask(void *, struct imsg *);
 static int	on_ask_once(void *, struct imsg *);
 static int	on_stop(void *, struct imsg *);
 static int	on_transcript(void *, struct imsg *);
+static int	on_transcript_text(void *, struct imsg *);
 static int	on_shown(void *, struct imsg *);
 static void	agent_dead(void *, const char *);
 
@@ -47,7 +49,9 @@ static const struct channel_handler handlers[] = {
 	{ MSG_RESIZE,		steer_on_resize },
 	{ MSG_QUERY,		query_on_query },
 	{ MSG_TRANSCRIPT,	on_transcript },
+	{ MSG_TRANSCRIPT_TEXT,	on_transcript_text },
 	{ MSG_OPEN_NAMED,	named_on_open },
+	{ MSG_OPEN_NAMED_RO,	named_on_open_ro },
 	{ MSG_END_NAMED,	named_on_end },
 	{ MSG_TOOLS_FOR,	named_on_tools },
 	{ MSG_SHOWN,		on_shown },
@@ -550,40 +554,80 @@ on_stop(void *arg, struct imsg *m)
 
 /* ---- TRANSCRIPT ---- */
 
+/* What there is besides its bytes. */
+struct transcribed {
+	uint64_t	 handle;
+	char		 id[ID_SIZE];
+	char		 denied[DENIED_MAX];
+};
+
+static void
+get_transcribed(struct imsg *m, struct transcribed *t)
+{
+	t->handle = imsg_get_u64(m);
+	imsg_get_str(m, t->id, sizeof(t->id));
+	get_words(m, t->denied, sizeof(t->denied));
+}
+
 /*
  * Nothing in it is read here.  A second one for a call is a broken apid; one
- * for a call that is not its own, or not known any more, is dropped.
+ * for a call that is not its own, or not known any more, is dropped.  Nobody
+ * waits for the answer.
  */
 static int
-on_transcript(void *arg, struct imsg *m)
+transcribe(struct api *api, const struct transcribed *t, const uint8_t *bytes,
+    size_t size)
 {
-	struct api *api = arg;
 	struct imsg *answer;
-	char id[ID_SIZE], denied[DENIED_MAX];
-	uint64_t handle;
-	int fd, r;
+	int r;
 
-	handle = imsg_get_u64(m);
-	imsg_get_str(m, id, sizeof(id));
-	get_words(m, denied, sizeof(denied));
-	if (imsg_end(m) == -1 || !id_ok(ID_CALL, id))
-		return (-1);
-	if ((fd = imsg_claim_fd(m, 0)) == -1)
-		return (-1);
-	r = kept_transcript(id, api->generation, handle, fd);
-	close(fd);
+	r = kept_transcript(t->id, api->generation, t->handle, bytes, size);
 	if (r == -1)
 		return (-1);
 	/* what apid says of its own call; the neuron's word, not ours */
-	if (denied[0] != '\0') {
+	if (t->denied[0] != '\0') {
 		audit_append("call.denied", json_pack("{s:s,s:s,s:o}",
-		    "call", id, "layer", "jail", "what", json_text(denied)));
+		    "call", t->id, "layer", "jail", "what",
+		    json_text(t->denied)));
 		sync_soon();
 	}
 	if ((answer = imsg_new(MSG_TRANSCRIBED)) == NULL)
 		fatal("transcript");
 	imsg_put_u8(answer, (uint8_t)r);
-	imsg_put_str(answer, id);
-	channel_send(api->channel, answer);
+	imsg_put_str(answer, t->id);
+	channel_send_soon(api->channel, answer, CALL_TELL_US);
 	return (0);
+}
+
+static int
+on_transcript(void *arg, struct imsg *m)
+{
+	struct transcribed t;
+	const uint8_t *bytes;
+	size_t size = 0;
+	int fd, r;
+
+	get_transcribed(m, &t);
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, t.id) ||
+	    (fd = imsg_claim_fd(m, 0)) == -1)
+		return (-1);
+	bytes = memfd_map(fd, TRANSCRIPT_MAX, &size);
+	r = transcribe(arg, &t, bytes, size);
+	memfd_unmap(bytes, size);
+	close(fd);
+	return (r);
+}
+
+static int
+on_transcript_text(void *arg, struct imsg *m)
+{
+	struct transcribed t;
+	const uint8_t *bytes;
+	size_t size;
+
+	get_transcribed(m, &t);
+	bytes = imsg_get_bytes(m, &size);
+	if (imsg_end(m) == -1 || !id_ok(ID_CALL, t.id))
+		return (-1);
+	return (transcribe(arg, &t, bytes, size));
 }

@@ -159,6 +159,15 @@ audit_append_for(const struct reply_to *to, const char *event,
 	audit_append(event, members);
 }
 
+void
+audit_request(struct text *t, const struct reply_to *to)
+{
+	char id[REQUEST_ID_SIZE];
+
+	if (to->id != 0 && !WITHOUT(request_ids))
+		text_word(t, "request_id", request_id(to->id, id));
+}
+
 int
 reply_possible(const struct reply_to *to)
 {

@@ -13,6 +13,7 @@
 #include "budget.h"
 #include "ids.h"
 #include "imsg.h"
+#include "text.h"
 #include "peer.h"
 #include "util.h"
 
@@ -84,6 +85,8 @@ void	reply_lines(const struct reply_to *, const char *, size_t len);
  */
 void	audit_append_for(const struct reply_to *, const char *event,
 	    json_t *members);
+/* That member of a record that is written as text. */
+void	audit_request(struct text *, const struct reply_to *);
 /* The id of the request, or null. */
 json_t	*request_json(const struct reply_to *);
 

@@ -18,6 +18,7 @@
 #include "secrets.h"
 #include "session.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
 
 static struct approval_list approvals = TAILQ_HEAD_INITIALIZER(approvals);

@@ -9,6 +9,7 @@
 #include "call.h"
 #include "ids.h"
 #include "query.h"
+#include "verdict.h"
 
 static int	may_look(const struct query *, struct refusal *);
 static void	show(const struct query *, struct approval *);

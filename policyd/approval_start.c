@@ -189,7 +189,6 @@ approval_judged(struct call *c, const struct judgement *j, int run_fd,
 {
 	struct judgement second = *j;
 	struct refusal r;
-	json_t *record;
 
 	if (explanation_fd != -1)
 		close(explanation_fd);
@@ -197,9 +196,7 @@ approval_judged(struct call *c, const struct judgement *j, int run_fd,
 		close(c->fds[CALL_RUN]);
 	c->fds[CALL_RUN] = run_fd;
 	call_restrict(c, &second);
-	record = judgement_record(c, &second);
-	json_object_set_new(record, "again", json_true());
-	audit_append("call.judged", record);
+	verdict_record(c, &second, 1);
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

@@ -28,7 +28,7 @@ static struct audit_mark head;
 static unsigned		 gaps;
 static char		*pending;
 static size_t		 pending_len, pending_cap;
-static char		 line[AUDIT_LINE_MAX];
+static struct text	 record;
 static int		 weighs;
 static uint64_t		 rotate_from;	/* bytes; after a failure */
 
@@ -184,84 +184,96 @@ pending_add(const char *bytes, size_t len)
  * is to be kept for ever.
  */
 static void
-audit_clean(json_t *members)
+clean(char *words)
 {
-	const char *name;
-	char *text;
-	json_t *v;
-	void *next;
-
-	json_object_foreach_safe(members, next, name, v) {
-		if (!json_is_string(v) || WITHOUT(audit_clean))
-			continue;
-		if ((text = strdup(json_string_value(v))) == NULL)
-			fatal("audit");
-		redact_line(text);
-		secrets_mask(text, 0);
-		if (strcmp(text, json_string_value(v)) != 0)
-			json_object_set_new(members, name, json_text(text));
-		free(text);
-	}
+	if (WITHOUT(audit_clean))
+		return;
+	redact_line(words);
+	secrets_mask(words, 0);
 }
 
-/* The line without its newline in `line`; its length, 0 if it can't be. */
-static size_t
-audit_format(const char *event, const json_t *members, struct audit_mark *mark)
+struct text *
+audit_begin(const char *event)
 {
-	char when[TIME_TEXT], hash[SHA_HEX];
-	uint8_t digest[32];
-	SHA2_CTX sha;
-	size_t n, len;
+	char when[TIME_TEXT];
 
-	len = (size_t)snprintf(line, sizeof(line),
-	    "{\"seq\":%llu,\"time\":\"%s\",\"event\":\"%s\"",
-	    (unsigned long long)mark->sequence + 1,
-	    time_text(wall_us(), when), event);
-	/* room for the hashes and the braces that go */
-	if (members != NULL && json_object_size(members) > 0) {
-		n = json_dumpb(members, line + len, sizeof(line) - len - 256,
-		    JSON_COMPACT);
-		if (n == 0 || n > sizeof(line) - len - 256)
-			return (0);
-		line[len] = ',';	/* for the opening brace */
-		len += n - 1;		/* without the closing one */
-	}
-	len += (size_t)snprintf(line + len, sizeof(line) - len,
-	    ",\"prev\":\"%s\"", WITHOUT(audit_chain) ? "" : mark->hash);
-	SHA256Init(&sha);
-	SHA256Update(&sha, (uint8_t *)line, len);
-	SHA256Final(digest, &sha);
-	hex_sha(digest, hash);
-	len += (size_t)snprintf(line + len, sizeof(line) - len,
-	    ",\"hash\":\"%s\"}\n", hash);
-	mark->sequence++;
-	memcpy(mark->hash, hash, SHA_HEX);
-	return (len);
+	text_clear(&record);
+	record.clean = clean;
+	text_open(&record, NULL);
+	text_int(&record, "seq", (int64_t)head.sequence + 1);
+	text_word(&record, "time", time_text(wall_us(), when));
+	text_word(&record, "event", event);
+	return (&record);
+}
+
+static void
+weigh(const char *event)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(weighty) / sizeof(weighty[0]); i++)
+		weighs |= strncmp(event, weighty[i], strlen(weighty[i])) == 0;
 }
 
 void
-audit_append(const char *event, json_t *members)
+audit_end(struct text *t)
 {
-	struct audit_mark mark = head;
-	size_t i, len;
+	char hash[SHA_HEX];
+	uint8_t digest[32];
+	SHA2_CTX sha;
 
-	metrics_event(event, members);
-	audit_clean(members);
-	len = audit_format(event, members, &mark);
-	json_decref(members);
-	if (len == 0)
-		fatalx("audit: the record %s can not be made", event);
+	text_word(t, "prev", WITHOUT(audit_chain) ? "" : head.hash);
+	SHA256Init(&sha);
+	SHA256Update(&sha, (uint8_t *)t->p, t->len);
+	SHA256Final(digest, &sha);
+	hex_sha(digest, hash);
+	text_word(t, "hash", hash);
+	text_close(t);
+	text_bytes(t, "\n", 1);
+	if (t->len > AUDIT_LINE_MAX)
+		fatalx("audit: a record of %zu bytes", t->len);
 	/*
 	 * Records wait here while the disk is full.  New calls are refused
 	 * then, so only those that were running still end; without room even
 	 * for them the truth can't be kept, and nothing may go on.
 	 */
-	if (pending_add(line, len) == -1)
+	if (pending_add(t->p, t->len) == -1)
 		fatalx("audit: %zu bytes of records can not be written",
 		    pending_len);
-	head = mark;
-	for (i = 0; i < sizeof(weighty) / sizeof(weighty[0]); i++)
-		weighs |= strncmp(event, weighty[i], strlen(weighty[i])) == 0;
+	head.sequence++;
+	memcpy(head.hash, hash, SHA_HEX);
+}
+
+/* A string at the first level is cleaned; what is within others is ours. */
+static void
+member(struct text *t, const char *name, const json_t *value)
+{
+	char *json;
+
+	if (json_is_string(value)) {
+		text_string(t, name, json_string_value(value));
+		return;
+	}
+	if ((json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)) == NULL)
+		fatal("audit");
+	text_json(t, name, json);
+	free(json);
+}
+
+void
+audit_append(const char *event, json_t *members)
+{
+	struct text *t;
+	const char *name;
+	json_t *value;
+
+	metrics_event(event, members);
+	t = audit_begin(event);
+	json_object_foreach(members, name, value)
+		member(t, name, value);
+	json_decref(members);
+	audit_end(t);
+	weigh(event);
 }
 
 int
@@ -401,4 +413,27 @@ audit_read(uint64_t after, unsigned most, json_t *lines, uint64_t *next)
 	if (r == 1)
 		*next = page.after;
 	return (r == -1 ? -1 : 0);
+}
+
+int
+audit_since(const struct audit_mark *mark, int (*fn)(void *, const char *,
+    size_t), void *arg)
+{
+	static char buf[AUDIT_LINE_MAX + 1];
+	struct audit_mark at = *mark;
+	off_t offset;
+	ssize_t len;
+	int r;
+
+	offset = audit_seek(audit_fd, audit_size, at.sequence + 1);
+	for (; offset != -1 && offset < audit_size; offset += len + 1) {
+		if ((len = audit_line(audit_fd, offset, buf)) == -1)
+			return (-1);
+		if (len == 0 || !audit_line_check(buf, (size_t)len,
+		    at.sequence + 1, at.hash, &at))
+			return (0);
+		if ((r = fn(arg, buf, (size_t)len)) != 0)
+			return (r);
+	}
+	return (offset == -1 ? -1 : 0);
 }

@@ -22,6 +22,7 @@
 
 #include <jansson.h>
 
+#include "text.h"
 #include "util.h"
 
 #define AUDIT_LINE_MAX	65536	/* bytes of one record */
@@ -79,6 +80,12 @@ int	audit_line_check(const char *line, size_t len, uint64_t sequence,
  */
 int	audit_open(int fd, int dirfd, const struct audit_mark *);
 void	audit_close(void);
+/*
+ * The records after a mark, in their order, as far as their chain holds; fn
+ * returns 0 to go on.  0; or -1 where they can't be read, or fn said so.
+ */
+int	audit_since(const struct audit_mark *, int (*fn)(void *,
+	    const char *line, size_t len), void *);
 
 /*
  * Appends a record to the chain; members is an object (may be NULL) and is
@@ -86,6 +93,13 @@ void	audit_close(void);
  * takes: what can't be written now is kept.
  */
 void	audit_append(const char *event, json_t *members);
+/*
+ * The same where it is done for every call, without a tree: members are
+ * written (text.h) behind those that begin it, and then it is ended.  Nothing
+ * else is appended meanwhile.
+ */
+struct text *audit_begin(const char *event);
+void	audit_end(struct text *);
 /* One write of all that is pending.  -1: the disk is full or broken. */
 int	audit_flush(void);
 /* Flushes and syncs; *mark is then the last record on the disk. */

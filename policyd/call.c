@@ -21,12 +21,6 @@
 #include "verdict.h"
 #include "without.h"
 
-/*
- * us that apid may wait for word of a call that was asked or judged, if its
- * client waits for the end: most end by then, and it hears of all at once.
- */
-#define CALL_TELL_US	1000
-
 #define EFFECT_ASKS	EFFECT_DESTRUCTIVE	/* guarantee C10: from here on */
 
 static int	call_admit(struct call *, struct refusal *);
@@ -181,7 +175,25 @@ call_digest(struct call *c)
 	return (0);
 }
 
-/* The record and the row: one write and one commit, while judged works. */
+static void
+record_asked(const struct call *c)
+{
+	struct text *t = audit_begin("call.asked");
+	const struct call_row *row = &c->row;
+
+	text_word(t, "call", row->id);
+	text_word_or_null(t, "session", row->session);
+	text_word(t, "neuron", row->neuron);
+	text_string(t, "principal", c->who);
+	text_string(t, "tool", row->tool);
+	text_word(t, "arguments_sha256", c->digest);
+	text_string_or_null(t, "arguments", c->shown);
+	text_bool(t, "arguments_cut", c->shown_cut);
+	audit_request(t, &c->to);
+	audit_end(t);
+}
+
+/* The record, while judged works; the row is written later (store_call.c). */
 static int
 call_record(struct call *c)
 {
@@ -194,13 +206,7 @@ call_record(struct call *c)
 	if (c->session != NULL)
 		strlcpy(row->session, c->session->row.id,
 		    sizeof(row->session));
-	audit_append_for(&c->to, "call.asked", json_pack(
-	    "{s:s,s:o,s:s,s:s,s:o,s:s,s:o,s:b}",
-	    "call", row->id, "session", json_text_or_null(row->session),
-	    "neuron", row->neuron, "principal", c->who,
-	    "tool", json_text(row->tool), "arguments_sha256", c->digest,
-	    "arguments", json_text_or_null(c->shown),
-	    "arguments_cut", c->shown_cut));
+	record_asked(c);
 	free(c->shown);
 	c->shown = NULL;
 	call_log(c, "is asked for by", c->who);
@@ -277,23 +283,20 @@ call_begin(struct call *c)
 void
 call_tell_judged(struct call *c)
 {
+	static struct text t;
 	struct imsg *m;
-	json_t *json;
-	char *text;
 
 	if (c->told_verdict || !c->told || !reply_possible(&c->to))
 		return;
 	c->told_verdict = 1;
-	json = judgement_json(&c->judged);
-	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
-	    (m = imsg_new(MSG_CALL_JUDGED)) == NULL)
+	if ((m = imsg_new(MSG_CALL_JUDGED)) == NULL)
 		fatal("call");
+	text_clear(&t);
+	judgement_text(&t, NULL, &c->judged);
 	imsg_put_str(m, c->row.id);
-	imsg_put_str(m, text);
+	imsg_put_str(m, t.p);
 	channel_send_soon(c->to.api->channel, m, c->patient ?
 	    CALL_TELL_US : 0);
-	free(text);
-	json_decref(json);
 }
 
 /*
@@ -378,20 +381,6 @@ call_restrict(struct call *c, struct judgement *j)
 	}
 }
 
-json_t *
-marks_json(uint32_t marks)
-{
-	json_t *list = json_array();
-	unsigned bit;
-
-	for (bit = 1; bit != 0 && bit <= marks; bit <<= 1) {
-		if ((marks & bit) != 0 && mark_name(bit) != NULL)
-			json_array_append_new(list,
-			    json_string(mark_name(bit)));
-	}
-	return (list);
-}
-
 void
 call_judged(struct call *c, const struct judgement *j, int run_fd,
     int explanation_fd)
@@ -405,7 +394,7 @@ call_judged(struct call *c, const struct judgement *j, int run_fd,
 		dry_judged(c);
 		return;
 	}
-	audit_append("call.judged", judgement_record(c, &c->judged));
+	verdict_record(c, &c->judged, 0);
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();

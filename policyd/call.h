@@ -21,6 +21,7 @@
 #include "judge.h"
 #include "neuron.h"
 #include "store.h"
+#include "text.h"
 
 struct approval;
 struct egress_call;
@@ -28,6 +29,12 @@ struct hook_run;
 struct session;
 
 #define ARGUMENTS_MAX	(4 * 1024 * 1024)	/* a run block has 2 MiB */
+
+/*
+ * us that apid may wait for word of a call that was asked or judged, if its
+ * client waits for the end: most end by then, and it hears of all at once.
+ */
+#define CALL_TELL_US	1000
 
 enum call_step {
 	STEP_WAITING,		/* for a slot; it has no id yet */
@@ -171,8 +178,6 @@ uint64_t call_live_from(void);
 
 /* ---- results (call_result.c) ---- */
 
-/* Marks as words. */
-json_t	*marks_json(uint32_t marks);
 /* How a cause ends a call. */
 struct call_outcome {
 	enum call_state	 state;
@@ -181,9 +186,11 @@ struct call_outcome {
 struct call_outcome call_outcome(unsigned cause);
 /* "KILL" of 9; "SIG64" where there is no name. */
 void	signal_text(int number, char *dst, size_t size);
+/* 9 of "KILL"; 0 of what is no such text. */
+int	signal_number(const char *text);
 /* The record of a call that ended; end may be NULL where nothing ran. */
-json_t	*call_result(const struct call *, const struct call_end *,
-	    const char *reason, const char *words);
+void	call_result(struct text *, const struct call *,
+	    const struct call_end *, const char *reason, const char *words);
 /* A live call's record, and one from the database. */
 json_t	*call_live(const struct call *);
 json_t	*call_row_json(const struct call_row *);
@@ -195,12 +202,12 @@ json_t	*call_row_json(const struct call_row *);
 void	kept_add(const struct call *, const char *json);
 const char *kept_find(const char *id, uint32_t *principal);
 /*
- * What apid sent of a call that has ended: kept if it is this apid's, asked by
- * this handle, and the first.  Returns 1 if it is, 0 if it can't be, -1 if
- * apid may not send it again.
+ * What apid sent of a call that has ended (NULL: it can't be read): kept if it
+ * is this apid's, asked by this handle, and the first.  Returns 1 if it is, 0
+ * if it can't be, -1 if apid may not send it again.
  */
 int	kept_transcript(const char *id, unsigned generation, uint64_t handle,
-	    int fd);
+	    const uint8_t *bytes, size_t size);
 /* The apid is gone: what it has not sent will not come any more. */
 void	kept_reader_lost(void);
 /* Frees those whose time is over; all of them. */

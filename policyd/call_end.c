@@ -251,14 +251,32 @@ log_finished(const struct call *c, enum call_state state, const char *reason,
 			    words != NULL ? words : "");
 }
 
+static void
+record_finished(const struct call_row *row)
+{
+	struct text *t = audit_begin("call.finished");
+	char name[16];
+
+	signal_text(row->signal, name, sizeof(name));
+	text_word(t, "call", row->id);
+	text_word(t, "state", call_state_name(row->state));
+	text_word_or_null(t, "reason", row->reason);
+	if (row->exit_code >= 0)
+		text_int(t, "exit_code", row->exit_code);
+	else
+		text_null(t, "exit_code");
+	text_word_or_null(t, "signal", name);
+	audit_end(t);
+	metrics_words("call.finished", call_state_name(row->state),
+	    row->reason[0] != '\0' ? row->reason : NULL);
+}
+
 void
 call_finish(struct call *c, enum call_state state, const char *reason,
     const char *words, const struct call_end *end)
 {
 	struct call_row *row = &c->row;
-	char name[16];
-	json_t *result;
-	char *json;
+	static struct text t;
 
 	if (c->dry_run) {
 		dry_over(c, words);
@@ -268,25 +286,16 @@ call_finish(struct call *c, enum call_state state, const char *reason,
 	row_finish(row, state, reason, end);
 	metrics_duration(now_us() - c->t_ask);
 	log_finished(c, state, reason, words);
-	signal_text(row->signal, name, sizeof(name));
-	audit_append("call.finished", json_pack("{s:s,s:s,s:o,s:o,s:o}",
-	    "call", row->id, "state", call_state_name(state),
-	    "reason", json_text_or_null(reason),
-	    "exit_code", row->exit_code >= 0 ? json_integer(row->exit_code) :
-	    json_null(), "signal", json_text_or_null(name)));
+	record_finished(row);
 	sync_soon();
 	/* The log has it before anybody is told. */
 	if (audit_flush() == -1)
 		sync_failed();
-	result = call_result(c, end, reason, words);
-	if (result == NULL ||
-	    (json = json_dumps(result, JSON_COMPACT)) == NULL)
-		fatalx("a result can not be made");
-	json_decref(result);
-	call_tell_finished(c, json);
-	sync_call_end(row);
-	kept_add(c, json);
-	free(json);
+	text_clear(&t);
+	call_result(&t, c, end, reason, words);
+	call_tell_finished(c, t.p);
+	store_call_end(row);
+	kept_add(c, t.p);
 	call_free(c);
 }
 
@@ -294,12 +303,15 @@ void
 call_started(struct call *c)
 {
 	struct imsg *m;
+	struct text *t;
 
 	if (c->step != STEP_LAUNCHED)
 		return;
 	c->step = STEP_RUNNING;
 	c->row.state = CALL_RUNNING;
-	audit_append("call.started", json_pack("{s:s}", "call", c->row.id));
+	t = audit_begin("call.started");
+	text_word(t, "call", c->row.id);
+	audit_end(t);
 	call_log(c, "has started in", c->row.neuron);
 	sync_soon();
 	if (!c->told || !reply_possible(&c->to))
@@ -307,7 +319,8 @@ call_started(struct call *c)
 	if ((m = imsg_new(MSG_CALL_STARTED)) == NULL)
 		fatal("call");
 	imsg_put_str(m, c->row.id);
-	channel_send_soon(c->to.api->channel, m, 0);
+	channel_send_soon(c->to.api->channel, m, c->patient ?
+	    CALL_TELL_US : 0);
 }
 
 void

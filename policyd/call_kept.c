@@ -134,11 +134,10 @@ kept_reader_lost(void)
 }
 
 int
-kept_transcript(const char *id, unsigned generation, uint64_t handle, int fd)
+kept_transcript(const char *id, unsigned generation, uint64_t handle,
+    const uint8_t *bytes, size_t size)
 {
-	const uint8_t *bytes;
 	struct kept key = { .generation = 0 }, *k;
-	size_t size;
 
 	strlcpy(key.row.id, id, sizeof(key.row.id));
 	k = RB_FIND(kept_tree, &tree, &key);
@@ -148,13 +147,12 @@ kept_transcript(const char *id, unsigned generation, uint64_t handle, int fd)
 		return (0);
 	if (k->transcript != TRANSCRIPT_AWAITED && !WITHOUT(transcript_once))
 		return (-1);
-	if ((bytes = memfd_map(fd, TRANSCRIPT_MAX, &size)) == NULL) {
+	if (bytes == NULL) {
 		k->transcript = TRANSCRIPT_LOST;
 		set_last(k, "false");
 		return (0);
 	}
 	kept_store(k, bytes, size);
-	memfd_unmap(bytes, size);
 	return (k->transcript == TRANSCRIPT_KEPT);
 }
 

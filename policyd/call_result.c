@@ -48,6 +48,20 @@ signal_text(int number, char *dst, size_t size)
 		snprintf(dst, size, "SIG%d", number);
 }
 
+int
+signal_number(const char *text)
+{
+	char name[16];
+	int number;
+
+	for (number = 1; number < NSIG; number++) {
+		signal_text(number, name, sizeof(name));
+		if (strcmp(name, text) == 0)
+			return (number);
+	}
+	return (0);
+}
+
 /* What a limit that ended the call was, and its value. */
 static void
 limit_words(const struct call *c, unsigned cause, char *dst, size_t size)
@@ -115,55 +129,65 @@ error_words(const struct call *c, const struct call_end *end,
 		strlcpy(dst, c->gone_why, size);
 }
 
-static json_t *
-error_json(const char *reason, const char *words)
+static void
+put_error(struct text *t, const char *reason, const char *words)
 {
 	if (reason == NULL || (*words == '\0' &&
-	    strcmp(reason, "signalled") == 0))
-		return (json_null());
-	return (json_pack("{s:s,s:o}", "code", reason, "message",
-	    json_text(words)));
+	    strcmp(reason, "signalled") == 0)) {
+		text_null(t, "error");
+		return;
+	}
+	text_open(t, "error");
+	text_word(t, "code", reason);
+	text_string(t, "message", words);
+	text_close(t);
 }
 
-static json_t *
-denials_json(const struct call *c, const char *reason, const char *words)
+static void
+put_denial(struct text *t, const char *layer, const char *what,
+    const char *rule, const char *next)
 {
-	json_t *list = json_array();
+	text_open(t, NULL);
+	text_word(t, "layer", layer);
+	text_string(t, "what", what);
+	text_string_or_null(t, "rule", rule);
+	text_string_or_null(t, "next", next);
+	text_close(t);
+}
 
+static void
+put_denials(struct text *t, const struct call *c, const char *reason,
+    const char *words)
+{
+	text_list(t, "denials");
 	if (WITHOUT(denials))
-		return (list);
-	if (reason != NULL && by_verdict(reason))
-		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}",
-		    "layer", c->denied_by != NULL ? c->denied_by : "judge",
-		    "what", json_text(c->judged.reason),
-		    "rule", json_text_or_null(c->judged.rule),
-		    "next", json_text_or_null(c->judged.next)));
+		;
+	else if (reason != NULL && by_verdict(reason))
+		put_denial(t, c->denied_by != NULL ? c->denied_by : "judge",
+		    c->judged.reason, c->judged.rule, c->judged.next);
 	else if (c->gone == GONE_REFUSED)
-		json_array_append_new(list, json_pack("{s:s,s:o,s:n,s:n}",
-		    "layer", "workspace", "what", json_text(words),
-		    "rule", "next"));
-	return (list);
+		put_denial(t, "workspace", words, NULL, NULL);
+	text_list_end(t);
 }
 
-/* The same for nearly every call: made once, and only ever read. */
-static json_t *
-layers_json(uint64_t layers)
+/* The same for nearly every call: made once. */
+static void
+put_layers(struct text *t, uint64_t layers)
 {
-	static json_t *list;
+	static struct text list;
 	static uint64_t of;
 	unsigned bit;
 
-	if (list != NULL && of == layers)
-		return (json_incref(list));
-	json_decref(list);
-	list = json_array();
-	of = layers;
-	for (bit = 0; bit < LAYER_COUNT; bit++) {
-		if ((layers & (UINT64_C(1) << bit)) != 0)
-			json_array_append_new(list,
-			    json_string(layer_name(bit)));
+	if (list.len == 0 || of != layers) {
+		text_clear(&list);
+		text_list(&list, NULL);
+		for (bit = 0; bit < LAYER_COUNT; bit++)
+			if ((layers & (UINT64_C(1) << bit)) != 0)
+				text_word(&list, NULL, layer_name(bit));
+		text_list_end(&list);
+		of = layers;
 	}
-	return (json_incref(list));
+	text_json(t, "layers", list.p);
 }
 
 static uint64_t
@@ -172,123 +196,136 @@ since(uint64_t from, uint64_t to)
 	return (from != 0 && to > from ? to - from : 0);
 }
 
-static json_t *
-times_json(const struct call *c, const struct call_end *end)
+static void
+put_number(struct text *t, const char *key, uint64_t n)
 {
-	return (json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
-	    "wait_us", (json_int_t)since(c->t_ask, c->t_judge),
-	    "judge_us", (json_int_t)since(c->t_judge, c->t_verdict),
-	    "neuron_us", (json_int_t)c->neuron_us,
-	    "queue_us", (json_int_t)(end != NULL ? end->queue_us : 0),
-	    "start_us", (json_int_t)(end != NULL ? end->start_us : 0),
-	    "run_us", (json_int_t)(end != NULL ? end->run_us : 0),
-	    "end_us", (json_int_t)(end != NULL ? end->end_us : 0),
-	    "total_us", (json_int_t)since(c->t_ask, now_us())));
+	text_int(t, key, (int64_t)n);
+}
+
+static void
+put_times(struct text *t, const struct call *c, const struct call_end *end)
+{
+	text_open(t, "times");
+	put_number(t, "wait_us", since(c->t_ask, c->t_judge));
+	put_number(t, "judge_us", since(c->t_judge, c->t_verdict));
+	put_number(t, "neuron_us", c->neuron_us);
+	put_number(t, "queue_us", end != NULL ? end->queue_us : 0);
+	put_number(t, "start_us", end != NULL ? end->start_us : 0);
+	put_number(t, "run_us", end != NULL ? end->run_us : 0);
+	put_number(t, "end_us", end != NULL ? end->end_us : 0);
+	put_number(t, "total_us", since(c->t_ask, now_us()));
+	text_close(t);
 }
 
 /* The part that a call has from its first moment. */
-static json_t *
-row_json(const struct call_row *row)
+static void
+put_row(struct text *t, const struct call_row *row)
 {
-	char name[16];
+	char name[16], who[PEER_WHO];
 
 	signal_text(row->signal, name, sizeof(name));
-	return (json_pack("{s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o}",
-	    "call", row->id, "session", json_text_or_null(row->session),
-	    "neuron", row->neuron,
-	    "principal", principal_json(row->principal),
-	    "tool", json_text(row->tool),
-	    "state", call_state_name(row->state),
-	    "reason", json_text_or_null(row->reason),
-	    "exit_code", row->exit_code >= 0 && row->signal == 0 ?
-	    json_integer(row->exit_code) : json_null(),
-	    "signal", json_text_or_null(name),
-	    "asked", json_when(row->asked), "ended", json_when(row->ended)));
-}
-
-static int
-put(json_t *object, const char *key, json_t *value)
-{
-	return (json_object_set_new(object, key, value));
+	principal_text(row->principal, who, sizeof(who));
+	text_word(t, "call", row->id);
+	text_word_or_null(t, "session", row->session);
+	text_word(t, "neuron", row->neuron);
+	text_string(t, "principal", who);
+	text_string(t, "tool", row->tool);
+	text_word(t, "state", call_state_name(row->state));
+	text_word_or_null(t, "reason", row->reason);
+	if (row->exit_code >= 0 && row->signal == 0)
+		text_int(t, "exit_code", row->exit_code);
+	else
+		text_null(t, "exit_code");
+	text_word_or_null(t, "signal", name);
+	text_when(t, "asked", row->asked);
+	text_when(t, "ended", row->ended);
 }
 
 /* What the call was asked as, and what it may use at most. */
 static void
-put_terms(json_t *json, const struct call *c)
+put_terms(struct text *t, const struct call *c)
 {
 	const struct limits *l = &c->limits;
+	char id[REQUEST_ID_SIZE];
 
-	put(json, "request_id", request_json(&c->to));
-	put(json, "approval", json_text_or_null(c->approved));
-	put(json, "arguments_sha256", json_text_or_null(c->digest));
-	put(json, "preset", json_text_or_null(c->preset));
-	put(json, "profile", json_text_or_null(c->profile));
-	put(json, "limits", json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}",
-	    "timeout_ms", (json_int_t)c->timeout,
-	    "memory", (json_int_t)l->v[LIMIT_MEMORY],
-	    "cpu_milli", (json_int_t)l->v[LIMIT_CPU],
-	    "pids", (json_int_t)l->v[LIMIT_PIDS],
-	    "output_kept", (json_int_t)l->v[LIMIT_OUTPUT_KEPT],
-	    "output_killed", (json_int_t)l->v[LIMIT_OUTPUT_KILLED]));
+	text_word_or_null(t, "request_id", request_id(c->to.id, id));
+	text_word_or_null(t, "approval", c->approved);
+	text_word_or_null(t, "arguments_sha256", c->digest);
+	text_string_or_null(t, "preset", c->preset);
+	text_string_or_null(t, "profile", c->profile);
+	text_open(t, "limits");
+	put_number(t, "timeout_ms", c->timeout);
+	put_number(t, "memory", l->v[LIMIT_MEMORY]);
+	put_number(t, "cpu_milli", l->v[LIMIT_CPU]);
+	put_number(t, "pids", l->v[LIMIT_PIDS]);
+	put_number(t, "output_kept", l->v[LIMIT_OUTPUT_KEPT]);
+	put_number(t, "output_killed", l->v[LIMIT_OUTPUT_KILLED]);
+	text_close(t);
 }
 
-json_t *
-call_result(const struct call *c, const struct call_end *end,
+static void
+put_use(struct text *t, const struct call_end *end)
+{
+	unsigned flags = end != NULL ? end->flags : 0;
+
+	text_open(t, "usage");
+	put_number(t, "cpu_us", end != NULL ? end->cpu_us : 0);
+	put_number(t, "peak_bytes", end != NULL ? end->peak_bytes : 0);
+	text_close(t);
+	text_bool(t, "usage_shared", (flags & ENDED_F_SHARED) != 0);
+	text_bool(t, "neuron_retired", (flags & ENDED_F_RETIRED) != 0);
+	put_number(t, "leftover_processes", end != NULL ? end->leftover : 0);
+}
+
+void
+call_result(struct text *t, const struct call *c, const struct call_end *end,
     const char *reason, const char *said)
 {
 	char words[2200];
-	json_t *json;
 
-	if ((json = row_json(&c->row)) == NULL)
-		return (NULL);
 	error_words(c, end, reason, said, words, sizeof(words));
-	put(json, "duration_ms",
-	    json_integer((json_int_t)since(c->t_ask, now_us()) / 1000));
-	put(json, "usage", json_pack("{s:I,s:I}",
-	    "cpu_us", (json_int_t)(end != NULL ? end->cpu_us : 0),
-	    "peak_bytes", (json_int_t)(end != NULL ? end->peak_bytes : 0)));
-	put(json, "usage_shared", json_boolean(end != NULL &&
-	    (end->flags & ENDED_F_SHARED) != 0));
-	put(json, "neuron_retired", json_boolean(end != NULL &&
-	    (end->flags & ENDED_F_RETIRED) != 0));
-	put(json, "leftover_processes",
-	    json_integer(end != NULL ? end->leftover : 0));
-	put(json, "denials", denials_json(c, reason, words));
-	put(json, "layers", layers_json(c->layers));
-	put(json, "landlock_abi", json_integer(LAYERS_ABI(c->layers)));
-	verdict_put(json, &c->judged);
-	put_terms(json, c);
-	put(json, "times", times_json(c, end));
-	put(json, "error", error_json(reason, words));
-	put(json, "result", json_null());
-	put(json, "transcript", json_null());
-	egress_denials_put(c, json);
-	return (json);
+	text_open(t, NULL);
+	put_row(t, &c->row);
+	put_number(t, "duration_ms", since(c->t_ask, now_us()) / 1000);
+	put_use(t, end);
+	put_denials(t, c, reason, words);
+	put_layers(t, c->layers);
+	put_number(t, "landlock_abi", LAYERS_ABI(c->layers));
+	verdict_text(t, &c->judged);
+	put_terms(t, c);
+	put_times(t, c, end);
+	put_error(t, reason, words);
+	text_null(t, "result");
+	text_null(t, "transcript");
+	text_close(t);
+	egress_denials_put(c, t);
 }
 
 json_t *
 call_live(const struct call *c)
 {
-	json_t *json;
+	static struct text t;
 
-	if ((json = row_json(&c->row)) == NULL)
-		return (NULL);
-	verdict_put(json, &c->judged);
-	put_terms(json, c);
-	put(json, "duration_ms",
-	    json_integer((json_int_t)since(c->t_ask, now_us()) / 1000));
-	put(json, "error", json_null());
-	return (json);
+	text_clear(&t);
+	text_open(&t, NULL);
+	put_row(&t, &c->row);
+	verdict_text(&t, &c->judged);
+	put_terms(&t, c);
+	put_number(&t, "duration_ms", since(c->t_ask, now_us()) / 1000);
+	text_null(&t, "error");
+	text_close(&t);
+	return (text_tree(&t));
 }
 
 json_t *
 call_row_json(const struct call_row *row)
 {
-	json_t *json;
+	static struct text t;
 
-	if ((json = row_json(row)) == NULL)
-		return (NULL);
-	put(json, "duration_ms", json_integer(
-	    (json_int_t)since(row->asked, row->ended) / 1000));
-	return (json);
+	text_clear(&t);
+	text_open(&t, NULL);
+	put_row(&t, row);
+	put_number(&t, "duration_ms", since(row->asked, row->ended) / 1000);
+	text_close(&t);
+	return (text_tree(&t));
 }

@@ -92,32 +92,30 @@ dry_ask(struct call *c)
 	call_refuse(c, &r);
 }
 
-static json_t *
-dry_json(const struct call *c)
+static void
+dry_text(struct text *t, const struct call *c)
 {
-	json_t *json;
-
-	json = json_pack("{s:n,s:b,s:o,s:s,s:o,s:s,s:o,s:o}", "call",
-	    "dry_run", 1, "session", json_text_or_null(c->row.session),
-	    "principal", c->who, "tool", json_text(c->row.tool),
-	    "arguments_sha256", c->digest,
-	    "preset", json_text_or_null(c->preset),
-	    "profile", json_text_or_null(c->profile));
-	if (json == NULL)
-		fatal("dry run");
-	verdict_put(json, &c->judged);
-	return (json);
+	text_open(t, NULL);
+	text_null(t, "call");
+	text_bool(t, "dry_run", 1);
+	text_word_or_null(t, "session", c->row.session);
+	text_string(t, "principal", c->who);
+	text_string(t, "tool", c->row.tool);
+	text_word(t, "arguments_sha256", c->digest);
+	text_string_or_null(t, "preset", c->preset);
+	text_string_or_null(t, "profile", c->profile);
+	verdict_text(t, &c->judged);
+	text_close(t);
 }
 
 void
 dry_judged(struct call *c)
 {
 	struct refusal r;
+	struct text t = { .len = 0 };
 	struct imsg *m;
-	json_t *json;
-	char *text;
 
-	audit_append("call.judged", judgement_record(c, &c->judged));
+	verdict_record(c, &c->judged, 0);
 	sync_soon();
 	if (audit_flush() == -1) {
 		sync_failed();
@@ -130,19 +128,17 @@ dry_judged(struct call *c)
 		call_free(c);
 		return;
 	}
-	json = dry_json(c);
-	if ((text = json_dumps(json, JSON_COMPACT)) == NULL ||
-	    (m = imsg_new(MSG_DRY_JUDGED)) == NULL)
+	if ((m = imsg_new(MSG_DRY_JUDGED)) == NULL)
 		fatal("dry run");
+	dry_text(&t, c);
 	imsg_put_u32(m, c->to.request);
-	imsg_put_str(m, text);
+	imsg_put_str(m, t.p);
+	text_free(&t);
 	if (c->fds[CALL_EXPLANATION] != -1) {
 		imsg_put_fd(m, c->fds[CALL_EXPLANATION]);
 		c->fds[CALL_EXPLANATION] = -1;
 	}
 	channel_send(c->to.api->channel, m);
-	free(text);
-	json_decref(json);
 	call_free(c);
 }
 

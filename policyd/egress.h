@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "imsg.h"
+#include "text.h"
 
 struct call;
 struct egress;
@@ -80,6 +81,6 @@ json_t	*egress_json(const struct neuron *);
 json_t	*egress_status(void);
 /* Adds what egressd denied while the call ran to its record's "denials", as
  * far as the whole fits into a message. */
-void	egress_denials_put(const struct call *, json_t *record);
+void	egress_denials_put(const struct call *, struct text *record);
 
 #endif

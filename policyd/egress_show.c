@@ -82,15 +82,13 @@ size_of(const json_t *json)
 	return (json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) + 1);
 }
 
-void
-egress_denials_put(const struct call *c, json_t *record)
+static void
+denials_add(const struct call *c, json_t *record)
 {
 	json_t *list = json_object_get(record, "denials"), *one;
 	size_t i, n, room, used;
 	uint64_t more;
 
-	if (c->out == NULL || c->out->denials == NULL)
-		return;
 	used = size_of(record) + 128;
 	more = c->out->more;
 	room = used < RECORD_ROOM ? RECORD_ROOM - used : 0;
@@ -108,4 +106,22 @@ egress_denials_put(const struct call *c, json_t *record)
 	json_array_append_new(list, json_pack("{s:s,s:s,s:n,s:s,s:I}",
 	    "layer", "egress", "what", "more was refused", "rule", "next",
 	    "the audit log has it all", "times", (json_int_t)more));
+}
+
+void
+egress_denials_put(const struct call *c, struct text *record)
+{
+	json_t *tree;
+	char *text;
+
+	if (c->out == NULL || c->out->denials == NULL)
+		return;
+	tree = text_tree(record);
+	denials_add(c, tree);
+	if ((text = json_dumps(tree, JSON_COMPACT)) == NULL)
+		fatalx("a record can not be made");
+	json_decref(tree);
+	text_clear(record);
+	text_bytes(record, text, strlen(text));
+	free(text);
 }

@@ -18,6 +18,7 @@
 #include "launch.h"
 #include "policyd.h"
 #include "sync.h"
+#include "verdict.h"
 #include "without.h"
 
 #define PRINTED_MAX	(64 * 1024)	/* bytes of each; then it is cut off */

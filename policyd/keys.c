@@ -91,6 +91,23 @@ principal_text(uint32_t number, char *dst, size_t size)
 	snprintf(dst, size, "uid:%u", (unsigned)number);
 }
 
+int
+principal_number(const char *text, uint32_t *number)
+{
+	const struct key_name *known;
+	const char *error;
+
+	if (strncmp(text, "uid:", 4) == 0) {
+		*number = (uint32_t)strtonum(text + 4, 0, UINT32_MAX, &error);
+		return (error == NULL ? 0 : -1);
+	}
+	if (strncmp(text, "key:", 4) != 0 ||
+	    (known = name_find(text + 4)) == NULL)
+		return (-1);
+	*number = known->number;
+	return (0);
+}
+
 json_t *
 principal_json(uint32_t number)
 {

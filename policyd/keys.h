@@ -45,6 +45,8 @@ void	key_used(struct key *);
 
 /* "uid:1000" or "key:NAME" of a principal's number. */
 void	principal_text(uint32_t number, char *dst, size_t size);
+/* The number of such a text.  0, or -1 if it has none. */
+int	principal_number(const char *text, uint32_t *number);
 json_t	*principal_json(uint32_t number);
 
 /* Once a minute: what expired is let go. */

@@ -38,18 +38,21 @@ policyd_libpolicyd_a_SOURCES = \
 	policyd/policyd.c policyd/policyd.h \
 	policyd/query.c policyd/query.h \
 	policyd/query_list.c policyd/query_status.c \
+	policyd/recover.c policyd/recover.h \
 	policyd/seal.c policyd/seal.h \
 	policyd/seccomp.c \
 	policyd/secrets.c policyd/secrets.h \
 	policyd/session.c policyd/session.h \
 	policyd/steer.c policyd/steer.h \
-	policyd/store.c policyd/store.h policyd/store_migrate.c \
+	policyd/store.c policyd/store.h policyd/store_call.c \
+	policyd/store_migrate.c \
 	policyd/store_approval.c policyd/store_copy.c \
 	policyd/store_home.c policyd/store_idempotent.c \
 	policyd/store_keys.c \
 	policyd/store_read.c policyd/store_stmt.h \
 	policyd/store_transcript.c \
 	policyd/sync.c policyd/sync.h \
+	policyd/text.c policyd/text.h \
 	policyd/transcript.c policyd/transcript.h \
 	policyd/transcript_prune.c \
 	policyd/util.c policyd/util.h \
@@ -91,7 +94,9 @@ POLICYD_TESTS = \
 	tests/unit/check_policyd_reload \
 	tests/unit/check_policyd_secrets \
 	tests/unit/check_policyd_store \
-	tests/unit/check_policyd_transcripts
+	tests/unit/check_policyd_text \
+	tests/unit/check_policyd_transcripts \
+	tests/unit/check_policyd_workspaces
 check_PROGRAMS += $(POLICYD_TESTS) tests/unit/clock_step.so
 
 POLICYD_RIG = \
@@ -142,9 +147,15 @@ tests_unit_check_policyd_idempotent_SOURCES = \
 tests_unit_check_policyd_idempotent_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_idempotent_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_homes_SOURCES = \
-	tests/unit/check_policyd_homes.c $(POLICYD_RIG)
+	tests/unit/check_policyd_homes.c tests/unit/policyd_rig_homes.h \
+	$(POLICYD_RIG)
 tests_unit_check_policyd_homes_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
 tests_unit_check_policyd_homes_LDADD = $(POLICYD_RIG_LIBS)
+tests_unit_check_policyd_workspaces_SOURCES = \
+	tests/unit/check_policyd_workspaces.c tests/unit/policyd_rig_homes.h \
+	$(POLICYD_RIG)
+tests_unit_check_policyd_workspaces_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
+tests_unit_check_policyd_workspaces_LDADD = $(POLICYD_RIG_LIBS)
 tests_unit_check_policyd_named_SOURCES = \
 	tests/unit/check_policyd_named.c $(POLICYD_RIG)
 tests_unit_check_policyd_named_CPPFLAGS = $(POLICYD_RIG_CPPFLAGS)
@@ -205,6 +216,11 @@ tests_unit_check_policyd_store_SOURCES = tests/unit/check_policyd_store.c \
 tests_unit_check_policyd_store_CPPFLAGS = $(policyd_libpolicyd_a_CPPFLAGS) \
 	$(CHECK_CFLAGS)
 tests_unit_check_policyd_store_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
+tests_unit_check_policyd_text_SOURCES = \
+	tests/unit/check_policyd_text.c tests/unit/unit.h
+tests_unit_check_policyd_text_CPPFLAGS = \
+	$(policyd_libpolicyd_a_CPPFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_policyd_text_LDADD = $(POLICYD_LIBS) $(CHECK_LIBS)
 endif
 
 if FUZZERS

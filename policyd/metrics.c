@@ -141,12 +141,12 @@ static const struct gauge {
 
 /* The labels' values are words of ours; what is none is not passed on. */
 static void
-label_value(const char *label, const json_t *members, char value[LABEL_MAX])
+label_value(const char *label, const char *s, char value[LABEL_MAX])
 {
-	const char *word = strchr(label, '='), *s;
+	const char *word = strchr(label, '=');
 
-	s = word != NULL ? word + 1 :
-	    json_string_value(json_object_get(members, label));
+	if (word != NULL)
+		s = word + 1;
 	if (s == NULL)
 		s = "none";
 	if (strlen(s) >= LABEL_MAX || *s == '\0' || strspn(s,
@@ -164,7 +164,7 @@ first_of_name(const struct counter *c)
 }
 
 static struct series *
-series_of(const struct counter *c, const json_t *members)
+series_of(const struct counter *c, const char *const words[LABELS])
 {
 	char values[LABELS][LABEL_MAX];
 	struct series *s;
@@ -172,7 +172,7 @@ series_of(const struct counter *c, const json_t *members)
 
 	memset(values, 0, sizeof(values));
 	for (i = 0; i < LABELS && c->labels[i] != NULL; i++)
-		label_value(c->labels[i], members, values[i]);
+		label_value(c->labels[i], words[i], values[i]);
 	c = first_of_name(c);
 	for (i = 0; i < nseries; i++) {
 		s = &series[i];
@@ -188,13 +188,24 @@ series_of(const struct counter *c, const json_t *members)
 	return (s);
 }
 
+static void
+count(const struct counter *c, const char *const words[LABELS], uint64_t n)
+{
+	struct series *s;
+
+	if ((s = series_of(c, words)) != NULL)
+		s->n += n;
+	else
+		lost++;
+}
+
 void
 metrics_event(const char *event, const json_t *members)
 {
+	const char *words[LABELS];
 	const struct counter *c;
-	struct series *s;
 	json_int_t n;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < NITEMS(counters); i++) {
 		c = &counters[i];
@@ -202,13 +213,24 @@ metrics_event(const char *event, const json_t *members)
 			continue;
 		n = c->by == NULL ? 1 :
 		    json_integer_value(json_object_get(members, c->by));
-		if (n < 1)
-			continue;
-		if ((s = series_of(c, members)) != NULL)
-			s->n += (uint64_t)n;
-		else
-			lost++;
+		for (k = 0; k < LABELS; k++)
+			words[k] = c->labels[k] == NULL ? NULL :
+			    json_string_value(json_object_get(members,
+			    c->labels[k]));
+		if (n > 0)
+			count(c, words, (uint64_t)n);
 	}
+}
+
+void
+metrics_words(const char *event, const char *first, const char *second)
+{
+	const char *const words[LABELS] = { first, second };
+	size_t i;
+
+	for (i = 0; i < NITEMS(counters); i++)
+		if (strcmp(counters[i].event, event) == 0)
+			count(&counters[i], words, 1);
 }
 
 /* Of a call's time, in ms: each counts what took that long at most. */

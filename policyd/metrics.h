@@ -12,6 +12,9 @@
 
 /* A record of the audit log (members may be NULL): what counts of it. */
 void	metrics_event(const char *event, const json_t *members);
+/* The same of a record whose labels these two are, as far as it has them. */
+void	metrics_words(const char *event, const char *first,
+	    const char *second);
 /* How long a call took that ended, from its asking, in us. */
 void	metrics_duration(uint64_t us);
 /* All of it, beside the status as query_status() has it.  To be freed. */

@@ -81,8 +81,8 @@ get_name(struct imsg *m, char *name)
 	    0);
 }
 
-int
-named_on_open(void *arg, struct imsg *m)
+static int
+open_any(void *arg, struct imsg *m, int read_only)
 {
 	char name[SESSION_NAME];
 	const char *bad = NULL;
@@ -96,7 +96,7 @@ named_on_open(void *arg, struct imsg *m)
 	handle = imsg_get_u64(m);
 	named = get_name(m, name);
 	w.owner_uid = w.owner_gid = OWNER_UNSAID;
-	w.read_only = 0;
+	w.read_only = read_only;
 	w.rules[0] = '\0';
 	if (get_text(m, w.profile, sizeof(w.profile)) == -1)
 		bad = "profile";
@@ -113,6 +113,18 @@ named_on_open(void *arg, struct imsg *m)
 		return (0);
 	reply_refusal(&to, &r);
 	return (0);
+}
+
+int
+named_on_open(void *arg, struct imsg *m)
+{
+	return (open_any(arg, m, 0));
+}
+
+int
+named_on_open_ro(void *arg, struct imsg *m)
+{
+	return (open_any(arg, m, 1));
 }
 
 int

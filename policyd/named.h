@@ -13,8 +13,12 @@
 
 #define SESSION_NAME	24	/* bytes, NUL included */
 
-/* OPEN_NAMED, END_NAMED, TOOLS_FOR: handlers (arg is the struct api). */
+/*
+ * OPEN_NAMED, OPEN_NAMED_RO, END_NAMED, TOOLS_FOR: handlers (arg is the
+ * struct api).
+ */
 int	named_on_open(void *, struct imsg *);
+int	named_on_open_ro(void *, struct imsg *);
 int	named_on_end(void *, struct imsg *);
 int	named_on_tools(void *, struct imsg *);
 

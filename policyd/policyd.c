@@ -25,6 +25,7 @@
 #include "keys.h"
 #include "mcpkey.h"
 #include "policyd.h"
+#include "recover.h"
 #include "secrets.h"
 #include "session.h"
 #include "store.h"
@@ -84,109 +85,6 @@ do_chores(int fd, short what, void *arg)
 	evtimer_add(chores, &tv);
 }
 
-/* ---- what the process before left ---- */
-
-struct left {
-	struct call_row	*calls;
-	size_t		 ncalls;
-	struct session_row *sessions;
-	size_t		 nsessions;
-};
-
-static int
-left_call(void *arg, const struct call_row *row)
-{
-	struct left *left = arg;
-
-	left->calls = reallocarray(left->calls, left->ncalls + 1,
-	    sizeof(*left->calls));
-	if (left->calls == NULL)
-		fatal("recovery");
-	left->calls[left->ncalls++] = *row;
-	return (0);
-}
-
-static int
-left_session(void *arg, const struct session_row *row)
-{
-	struct left *left = arg;
-
-	left->sessions = reallocarray(left->sessions, left->nsessions + 1,
-	    sizeof(*left->sessions));
-	if (left->sessions == NULL)
-		fatal("recovery");
-	left->sessions[left->nsessions] = *row;
-	left->sessions[left->nsessions++].workspace = NULL;
-	return (0);
-}
-
-/* neurond has killed them all when policyd went; here it is written down. */
-static int
-mend(const struct left *left)
-{
-	struct call_row *call;
-	struct session_row *session;
-	size_t i;
-
-	for (i = 0; i < left->ncalls; i++) {
-		call = &left->calls[i];
-		call->state = CALL_FAILED;
-		call->ended = wall_us();
-		strlcpy(call->reason, "interrupted", sizeof(call->reason));
-		audit_append("call.finished", json_pack("{s:s,s:s,s:s,s:n,s:n}",
-		    "call", call->id, "state", "failed",
-		    "reason", "interrupted", "exit_code", "signal"));
-		if (store_call_end(call) == -1)
-			return (-1);
-	}
-	for (i = 0; i < left->nsessions; i++) {
-		session = &left->sessions[i];
-		session->ended = wall_us();
-		session->last_call = store_last_call();
-		strlcpy(session->reason, "interrupted",
-		    sizeof(session->reason));
-		audit_append("session.ended", json_pack("{s:s,s:s}",
-		    "session", session->id, "reason", "interrupted"));
-		if (store_session_end(session) == -1)
-			return (-1);
-		home_was_used(session->neuron);
-	}
-	if (left->ncalls + left->nsessions > 0)
-		log_info("%zu calls and %zu sessions were interrupted",
-		    left->ncalls, left->nsessions);
-	return (0);
-}
-
-static void
-spent(void *arg, uint32_t principal, uint64_t second, uint32_t count)
-{
-	struct ident *ident;
-
-	(void)arg;
-	if ((ident = ident_get((uid_t)principal)) == NULL ||
-	    ident_spend(ident, second, count) == -1)
-		fatal("recovery");
-	ident_put(ident);
-}
-
-static int
-recover(uint64_t live_from)
-{
-	struct left left = { .ncalls = 0 };
-	int r = -1;
-
-	if (store_live_calls(live_from, left_call, &left) == -1 ||
-	    store_live_sessions(left_session, &left) == -1)
-		log_warnx("state.db: live calls and sessions can not be read");
-	else
-		r = mend(&left);
-	free(left.calls);
-	free(left.sessions);
-	if (r == -1)
-		return (-1);
-	return (store_starts(wall_seconds() - HOUR_SECONDS, spent, NULL));
-}
-
 /* ---- start ---- */
 
 /*
@@ -236,11 +134,12 @@ start(struct event_base *with, int dirfd, int audit_fd)
 	audit_append("service.started", with_config(json_pack("{s:s,s:o}",
 	    "version", PACKAGE_VERSION WITHOUT_VERSION,
 	    "instance", json_text_or_null(conf()->instance))));
-	if (homes_start() == -1 || recover(live_from) == -1 ||
+	if (homes_start() == -1 || keys_start() == -1 ||
+	    recover(&mark, live_from) == -1 ||
 	    approvals_recover() == -1 || transcript_open(dirfd) == -1 ||
-	    backup_start(dirfd) == -1 ||
-	    secrets_start() == -1 || keys_start() == -1)
+	    backup_start(dirfd) == -1 || secrets_start() == -1)
 		return (-1);
+	recover_done();
 	if (sync_start(base) == -1 || prune_start(base) == -1 ||
 	    (chores = evtimer_new(base, do_chores, NULL)) == NULL) {
 		log_warnx("timers");

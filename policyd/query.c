@@ -11,6 +11,7 @@
 #include "keys.h"
 #include "query.h"
 #include "secrets.h"
+#include "verdict.h"
 #include "without.h"
 
 static json_t	*query_whoami(const struct query *, struct refusal *);

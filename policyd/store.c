@@ -20,6 +20,9 @@ static uint64_t		 next_call, next_session, next_approval;
 static int		 wal_pages;	/* in the WAL after the last commit */
 
 static const char *const sql[STMT_COUNT] = {
+	[STMT_BEGIN] = "BEGIN",
+	[STMT_COMMIT] = "COMMIT",
+	[STMT_ROLLBACK] = "ROLLBACK",
 	[STMT_CALL_ADD] = "INSERT INTO calls VALUES "
 	    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
 	[STMT_CALL_END] = "UPDATE calls SET state = ?2, reason = ?3, "
@@ -141,6 +144,26 @@ store_exec(const char *text)
 		return (0);
 	log_warnx("state.db: %s: %s", text, sqlite3_errmsg(db));
 	return (-1);
+}
+
+int
+store_begin(void)
+{
+	return (store_run(store_use(STMT_BEGIN)));
+}
+
+int
+store_commit(void)
+{
+	return (store_run(store_use(STMT_COMMIT)));
+}
+
+/* SQLite may have done it itself, where the disk is full. */
+void
+store_rollback(void)
+{
+	if (!sqlite3_get_autocommit(db))
+		(void)store_run(store_use(STMT_ROLLBACK));
 }
 
 static int
@@ -327,6 +350,9 @@ store_close(void)
 {
 	unsigned i;
 
+	if (db != NULL && store_flush() == -1)
+		log_warnx("state.db: the last calls are not in it");
+	store_waiting_forget();
 	store_copy_end();
 	for (i = 0; i < STMT_COUNT; i++) {
 		sqlite3_finalize(stmts[i]);
@@ -360,42 +386,6 @@ store_run(sqlite3_stmt *stmt)
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
 	return (r == SQLITE_DONE ? 0 : -1);
-}
-
-int
-store_call_add(const struct call_row *row)
-{
-	sqlite3_stmt *stmt = store_use(STMT_CALL_ADD);
-
-	put_u64(stmt, 1, row->serial);
-	put_text(stmt, 2, row->id);
-	put_u64(stmt, 3, row->principal);
-	put_text(stmt, 4, row->session);
-	put_text(stmt, 5, row->neuron);
-	put_text(stmt, 6, row->tool);
-	put_u64(stmt, 7, row->state);
-	put_text(stmt, 8, row->reason);
-	sqlite3_bind_int(stmt, 9, row->exit_code);
-	sqlite3_bind_int(stmt, 10, row->signal);
-	put_u64(stmt, 11, row->asked);
-	put_u64(stmt, 12, row->ended);
-	put_u64(stmt, 13, row->run_us);
-	return (store_run(stmt));
-}
-
-int
-store_call_end(const struct call_row *row)
-{
-	sqlite3_stmt *stmt = store_use(STMT_CALL_END);
-
-	put_u64(stmt, 1, row->serial);
-	put_u64(stmt, 2, row->state);
-	put_text(stmt, 3, row->reason);
-	sqlite3_bind_int(stmt, 4, row->exit_code);
-	sqlite3_bind_int(stmt, 5, row->signal);
-	put_u64(stmt, 6, row->ended);
-	put_u64(stmt, 7, row->run_us);
-	return (store_run(stmt));
 }
 
 int
@@ -460,6 +450,32 @@ store_mark_get(struct audit_mark *mark, uint64_t *live_from)
 	return (r == SQLITE_ROW || r == SQLITE_DONE ? 0 : -1);
 }
 
+static int
+mark_write(const struct audit_mark *mark, uint64_t live_from)
+{
+	sqlite3_stmt *stmt = store_use(STMT_MARK_SET);
+
+	put_u64(stmt, 1, mark->sequence);
+	put_text(stmt, 2, mark->hash);
+	put_u64(stmt, 3, live_from);
+	return (store_run(stmt));
+}
+
+/* The mark and the calls that it knows of, both or neither. */
+static int
+sync_write(const struct audit_mark *mark, uint64_t live_from)
+{
+	if (store_begin() == -1)
+		return (-1);
+	if (store_waiting_write() == 0 && mark_write(mark, live_from) == 0 &&
+	    store_commit() == 0) {
+		store_waiting_forget();
+		return (0);
+	}
+	store_rollback();
+	return (-1);
+}
+
 /*
  * A commit under FULL syncs the WAL, and with it all commits before.  The
  * checkpoint is here too, off the path of a call.
@@ -467,15 +483,11 @@ store_mark_get(struct audit_mark *mark, uint64_t *live_from)
 int
 store_sync(const struct audit_mark *mark, uint64_t live_from)
 {
-	sqlite3_stmt *stmt = store_use(STMT_MARK_SET);
 	int r;
 
-	put_u64(stmt, 1, mark->sequence);
-	put_text(stmt, 2, mark->hash);
-	put_u64(stmt, 3, live_from);
 	if (store_exec("PRAGMA synchronous = FULL") == -1)
 		return (-1);
-	r = store_run(stmt);
+	r = sync_write(mark, live_from);
 	if (store_exec("PRAGMA synchronous = NORMAL") == -1)
 		return (-1);
 	if (r == -1)
@@ -493,6 +505,7 @@ store_trim(uint64_t before)
 	sqlite3_stmt *stmt;
 	int changed = 0;
 
+	(void)store_flush();
 	stmt = store_use(STMT_TRIM_CALLS);
 	put_u64(stmt, 1, before);
 	if (store_run(stmt) == -1)
@@ -520,10 +533,8 @@ store_secret_set(const struct secret_row *row)
 	put_u64(stmt, 2, row->length);
 	put_u64(stmt, 3, row->registered);
 	put_text(stmt, 4, row->key);
-	sqlite3_bind_blob(stmt, 5, row->nonce, sizeof(row->nonce),
-	    SQLITE_STATIC);
-	sqlite3_bind_blob(stmt, 6, row->sealed, (int)row->sealed_size,
-	    SQLITE_STATIC);
+	put_blob(stmt, 5, row->nonce, sizeof(row->nonce));
+	put_blob(stmt, 6, row->sealed, row->sealed_size);
 	return (store_run(stmt));
 }
 

@@ -124,8 +124,8 @@ extern const char *const store_steps[];
 extern const size_t store_nsteps;
 
 /*
- * All of these are one transaction each.  -1 after saying why; the disk may
- * be full.
+ * All of these are one transaction each, but for calls and their ends.  -1
+ * after saying why; the disk may be full.
  */
 /*
  * A copy of the database beside it, as it was at one moment: begun, then some
@@ -136,14 +136,26 @@ int	store_copy_begin(const char *path);
 int	store_copy_step(void);
 void	store_copy_end(void);
 
+/* ---- calls (store_call.c) ---- */
+
+/*
+ * A call and its end wait for the next store_sync(), or for who reads: all
+ * below does.  -1 where so many wait that they had to be written, and can't
+ * be.
+ */
 int	store_call_add(const struct call_row *);
-int	store_call_end(const struct call_row *);
+void	store_call_end(const struct call_row *);
+/* Writes what waits.  0, or -1 after saying why; it waits on then. */
+int	store_flush(void);
+
+/* ---- sessions, the mark ---- */
+
 int	store_session_add(const struct session_row *);
 int	store_session_end(const struct session_row *);
 
 /* The mark, and the serial below which no call is live any more. */
 int	store_mark_get(struct audit_mark *, uint64_t *live_from);
-/* Writes the mark and syncs the database. */
+/* Writes what waits and the mark, both or neither, and syncs the database. */
 int	store_sync(const struct audit_mark *, uint64_t live_from);
 
 /* A serial of one's own for a call or session; the last call's. */
@@ -203,6 +215,7 @@ struct transcript_row {
 };
 typedef int	store_transcript_fn(void *, const struct transcript_row *);
 
+/* It waits along with its call, if that does.  -1 if there is one already. */
 int	store_transcript_add(const struct transcript_row *);
 /* 1 if there is one, 0 if not, -1. */
 int	store_transcript(uint64_t serial, struct transcript_row *);

@@ -5,67 +5,39 @@
 #include "store.h"
 #include "store_stmt.h"
 
-static void
-next_text(sqlite3_stmt *stmt, int *i, const char *text)
-{
-	sqlite3_bind_text(stmt, (*i)++, text, -1, SQLITE_STATIC);
-}
-
-static void
-put_number(sqlite3_stmt *stmt, int *i, uint64_t n)
-{
-	sqlite3_bind_int64(stmt, (*i)++, n > INT64_MAX ? INT64_MAX :
-	    (sqlite3_int64)n);
-}
-
-static void
-read_text(sqlite3_stmt *stmt, int *i, char *dst, size_t size)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, (*i)++);
-
-	strlcpy(dst, text != NULL ? text : "", size);
-}
-
-static uint64_t
-read_number(sqlite3_stmt *stmt, int *i)
-{
-	return ((uint64_t)sqlite3_column_int64(stmt, (*i)++));
-}
-
 int
 store_approval_add(const struct approval_row *row)
 {
 	sqlite3_stmt *stmt = store_use(STMT_APPROVAL_ADD);
-	int i = 1;
 
-	put_number(stmt, &i, row->serial);
-	next_text(stmt, &i, row->id);
-	next_text(stmt, &i, row->call);
-	next_text(stmt, &i, row->session);
-	next_text(stmt, &i, row->neuron);
-	next_text(stmt, &i, row->principal);
-	next_text(stmt, &i, row->tool);
-	next_text(stmt, &i, row->workspace);
-	next_text(stmt, &i, row->class);
-	put_number(stmt, &i, row->effect);
-	put_number(stmt, &i, row->marks);
-	next_text(stmt, &i, row->rule);
-	next_text(stmt, &i, row->where);
-	next_text(stmt, &i, row->reason);
-	next_text(stmt, &i, row->command);
-	put_number(stmt, &i, row->from);
-	put_number(stmt, &i, row->to);
-	put_number(stmt, &i, row->state);
-	put_number(stmt, &i, row->scope);
-	next_text(stmt, &i, row->decided_by);
-	next_text(stmt, &i, row->decision_reason);
-	put_number(stmt, &i, row->created);
-	put_number(stmt, &i, row->decided);
-	next_text(stmt, &i, row->digest);
-	put_number(stmt, &i, row->bytes);
-	put_number(stmt, &i, row->rememberable);
-	put_number(stmt, &i, row->remembered);
-	put_number(stmt, &i, row->revoked);
+	put_u64(stmt, 1, row->serial);
+	put_text(stmt, 2, row->id);
+	put_text(stmt, 3, row->call);
+	put_text(stmt, 4, row->session);
+	put_text(stmt, 5, row->neuron);
+	put_text(stmt, 6, row->principal);
+	put_text(stmt, 7, row->tool);
+	put_text(stmt, 8, row->workspace);
+	put_text(stmt, 9, row->class);
+	put_u64(stmt, 10, row->effect);
+	put_u64(stmt, 11, row->marks);
+	put_text(stmt, 12, row->rule);
+	put_text(stmt, 13, row->where);
+	put_text(stmt, 14, row->reason);
+	put_text(stmt, 15, row->command);
+	put_u64(stmt, 16, row->from);
+	put_u64(stmt, 17, row->to);
+	put_u64(stmt, 18, row->state);
+	put_u64(stmt, 19, row->scope);
+	put_text(stmt, 20, row->decided_by);
+	put_text(stmt, 21, row->decision_reason);
+	put_u64(stmt, 22, row->created);
+	put_u64(stmt, 23, row->decided);
+	put_text(stmt, 24, row->digest);
+	put_u64(stmt, 25, row->bytes);
+	put_u64(stmt, 26, row->rememberable);
+	put_u64(stmt, 27, row->remembered);
+	put_u64(stmt, 28, row->revoked);
 	return (store_run(stmt));
 }
 
@@ -73,54 +45,51 @@ int
 store_approval_set(const struct approval_row *row)
 {
 	sqlite3_stmt *stmt = store_use(STMT_APPROVAL_SET);
-	int i = 1;
 
-	put_number(stmt, &i, row->serial);
-	put_number(stmt, &i, row->state);
-	put_number(stmt, &i, row->scope);
-	next_text(stmt, &i, row->decided_by);
-	next_text(stmt, &i, row->decision_reason);
-	put_number(stmt, &i, row->decided);
-	put_number(stmt, &i, row->remembered);
-	put_number(stmt, &i, row->revoked);
+	put_u64(stmt, 1, row->serial);
+	put_u64(stmt, 2, row->state);
+	put_u64(stmt, 3, row->scope);
+	put_text(stmt, 4, row->decided_by);
+	put_text(stmt, 5, row->decision_reason);
+	put_u64(stmt, 6, row->decided);
+	put_u64(stmt, 7, row->remembered);
+	put_u64(stmt, 8, row->revoked);
 	return (store_run(stmt));
 }
 
 static void
 row_read(sqlite3_stmt *stmt, struct approval_row *row)
 {
-	int i = 0;
-
 	memset(row, 0, sizeof(*row));
-	row->serial = read_number(stmt, &i);
-	read_text(stmt, &i, row->id, sizeof(row->id));
-	read_text(stmt, &i, row->call, sizeof(row->call));
-	read_text(stmt, &i, row->session, sizeof(row->session));
-	read_text(stmt, &i, row->neuron, sizeof(row->neuron));
-	read_text(stmt, &i, row->principal, sizeof(row->principal));
-	read_text(stmt, &i, row->tool, sizeof(row->tool));
-	read_text(stmt, &i, row->workspace, sizeof(row->workspace));
-	read_text(stmt, &i, row->class, sizeof(row->class));
-	row->effect = (unsigned)read_number(stmt, &i);
-	row->marks = (uint32_t)read_number(stmt, &i);
-	read_text(stmt, &i, row->rule, sizeof(row->rule));
-	read_text(stmt, &i, row->where, sizeof(row->where));
-	read_text(stmt, &i, row->reason, sizeof(row->reason));
-	read_text(stmt, &i, row->command, sizeof(row->command));
-	row->from = (uint32_t)read_number(stmt, &i);
-	row->to = (uint32_t)read_number(stmt, &i);
-	row->state = (unsigned)read_number(stmt, &i);
-	row->scope = (unsigned)read_number(stmt, &i);
-	read_text(stmt, &i, row->decided_by, sizeof(row->decided_by));
-	read_text(stmt, &i, row->decision_reason,
+	row->serial = get_u64_column(stmt, 0);
+	get_text_column(stmt, 1, row->id, sizeof(row->id));
+	get_text_column(stmt, 2, row->call, sizeof(row->call));
+	get_text_column(stmt, 3, row->session, sizeof(row->session));
+	get_text_column(stmt, 4, row->neuron, sizeof(row->neuron));
+	get_text_column(stmt, 5, row->principal, sizeof(row->principal));
+	get_text_column(stmt, 6, row->tool, sizeof(row->tool));
+	get_text_column(stmt, 7, row->workspace, sizeof(row->workspace));
+	get_text_column(stmt, 8, row->class, sizeof(row->class));
+	row->effect = (unsigned)get_u64_column(stmt, 9);
+	row->marks = (uint32_t)get_u64_column(stmt, 10);
+	get_text_column(stmt, 11, row->rule, sizeof(row->rule));
+	get_text_column(stmt, 12, row->where, sizeof(row->where));
+	get_text_column(stmt, 13, row->reason, sizeof(row->reason));
+	get_text_column(stmt, 14, row->command, sizeof(row->command));
+	row->from = (uint32_t)get_u64_column(stmt, 15);
+	row->to = (uint32_t)get_u64_column(stmt, 16);
+	row->state = (unsigned)get_u64_column(stmt, 17);
+	row->scope = (unsigned)get_u64_column(stmt, 18);
+	get_text_column(stmt, 19, row->decided_by, sizeof(row->decided_by));
+	get_text_column(stmt, 20, row->decision_reason,
 	    sizeof(row->decision_reason));
-	row->created = read_number(stmt, &i);
-	row->decided = read_number(stmt, &i);
-	read_text(stmt, &i, row->digest, sizeof(row->digest));
-	row->bytes = read_number(stmt, &i);
-	row->rememberable = (unsigned)read_number(stmt, &i);
-	row->remembered = (unsigned)read_number(stmt, &i);
-	row->revoked = (unsigned)read_number(stmt, &i);
+	row->created = get_u64_column(stmt, 21);
+	row->decided = get_u64_column(stmt, 22);
+	get_text_column(stmt, 23, row->digest, sizeof(row->digest));
+	row->bytes = get_u64_column(stmt, 24);
+	row->rememberable = (unsigned)get_u64_column(stmt, 25);
+	row->remembered = (unsigned)get_u64_column(stmt, 26);
+	row->revoked = (unsigned)get_u64_column(stmt, 27);
 }
 
 static int
@@ -144,9 +113,8 @@ int
 store_approval(const char *id, store_approval_fn *fn, void *arg)
 {
 	sqlite3_stmt *stmt = store_use(STMT_APPROVAL);
-	int i = 1;
 
-	next_text(stmt, &i, id);
+	put_text(stmt, 1, id);
 	return (each(stmt, fn, arg));
 }
 
@@ -155,11 +123,10 @@ store_approvals(enum store_list which, uint64_t before, unsigned most,
     store_approval_fn *fn, void *arg)
 {
 	sqlite3_stmt *stmt = store_use(STMT_APPROVALS);
-	int i = 1;
 
-	put_number(stmt, &i, before);
-	put_number(stmt, &i, which);
-	put_number(stmt, &i, most);
+	put_u64(stmt, 1, before);
+	put_u64(stmt, 2, which);
+	put_u64(stmt, 3, most);
 	return (each(stmt, fn, arg));
 }
 
@@ -167,8 +134,7 @@ int
 store_approvals_forget(const char *session)
 {
 	sqlite3_stmt *stmt = store_use(STMT_APPROVALS_FORGET);
-	int i = 1;
 
-	next_text(stmt, &i, session);
+	put_text(stmt, 1, session);
 	return (store_run(stmt));
 }

@@ -9,14 +9,13 @@ int
 store_idempotent(const uint8_t key[IDEMPOTENT_KEY], uint64_t now,
     uint64_t kept, struct idempotent_row *row)
 {
-	sqlite3_stmt *stmt = store_use(STMT_IDEMPOTENT);
+	sqlite3_stmt *stmt = store_ask(STMT_IDEMPOTENT);
 	const char *call;
 	const void *same;
 	int r, found = -1;
 
-	sqlite3_bind_blob(stmt, 1, key, IDEMPOTENT_KEY, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)(now > kept ? now - kept :
-	    0));
+	put_blob(stmt, 1, key, IDEMPOTENT_KEY);
+	put_u64(stmt, 2, now > kept ? now - kept : 0);
 	if ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		same = sqlite3_column_blob(stmt, 0);
 		call = (const char *)sqlite3_column_text(stmt, 1);
@@ -32,37 +31,23 @@ store_idempotent(const uint8_t key[IDEMPOTENT_KEY], uint64_t now,
 	return (found);
 }
 
-static int
-key_add(const uint8_t key[IDEMPOTENT_KEY], const uint8_t same[IDEMPOTENT_KEY],
-    uint64_t serial)
+int
+store_idempotent_add(const uint8_t key[IDEMPOTENT_KEY],
+    const uint8_t same[IDEMPOTENT_KEY], uint64_t serial)
 {
 	sqlite3_stmt *stmt = store_use(STMT_IDEMPOTENT_ADD);
 
-	sqlite3_bind_blob(stmt, 1, key, IDEMPOTENT_KEY, SQLITE_STATIC);
-	sqlite3_bind_blob(stmt, 2, same, IDEMPOTENT_KEY, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)serial);
+	put_blob(stmt, 1, key, IDEMPOTENT_KEY);
+	put_blob(stmt, 2, same, IDEMPOTENT_KEY);
+	put_u64(stmt, 3, serial);
 	return (store_run(stmt));
-}
-
-int
-store_call_add_keyed(const struct call_row *row,
-    const uint8_t key[IDEMPOTENT_KEY], const uint8_t same[IDEMPOTENT_KEY])
-{
-	if (store_exec("BEGIN") == -1)
-		return (-1);
-	if (store_call_add(row) == 0 && key_add(key, same, row->serial) == 0 &&
-	    store_exec("COMMIT") == 0)
-		return (0);
-	(void)store_exec("ROLLBACK");
-	return (-1);
 }
 
 int
 store_idempotent_trim(uint64_t now, uint64_t kept)
 {
-	sqlite3_stmt *stmt = store_use(STMT_IDEMPOTENT_TRIM);
+	sqlite3_stmt *stmt = store_ask(STMT_IDEMPOTENT_TRIM);
 
-	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)(now > kept ? now - kept :
-	    0));
+	put_u64(stmt, 1, now > kept ? now - kept : 0);
 	return (store_run(stmt));
 }

@@ -10,8 +10,8 @@ store_key_name_add(uint32_t number, const char *name)
 {
 	sqlite3_stmt *stmt = store_use(STMT_KEY_NAME_ADD);
 
-	sqlite3_bind_int64(stmt, 1, number);
-	sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC);
+	put_u64(stmt, 1, number);
+	put_text(stmt, 2, name);
 	return (store_run(stmt));
 }
 
@@ -25,7 +25,7 @@ store_key_names(int (*fn)(void *, uint32_t, const char *), void *arg)
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(stmt, 1);
 		if (name == NULL || fn(arg,
-		    (uint32_t)sqlite3_column_int64(stmt, 0), name) == -1)
+		    (uint32_t)get_u64_column(stmt, 0), name) == -1)
 			break;
 	}
 	sqlite3_reset(stmt);
@@ -37,26 +37,25 @@ store_key_set(const struct key_row *row)
 {
 	sqlite3_stmt *stmt = store_use(STMT_KEY_SET);
 
-	sqlite3_bind_text(stmt, 1, row->id, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 2, row->name, -1, SQLITE_STATIC);
-	sqlite3_bind_blob(stmt, 3, row->hash, sizeof(row->hash),
-	    SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)row->created);
-	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)row->expires);
-	sqlite3_bind_int64(stmt, 6, (sqlite3_int64)row->used);
-	sqlite3_bind_int64(stmt, 7, (sqlite3_int64)row->revoked);
+	put_text(stmt, 1, row->id);
+	put_text(stmt, 2, row->name);
+	put_blob(stmt, 3, row->hash, sizeof(row->hash));
+	put_u64(stmt, 4, row->created);
+	put_u64(stmt, 5, row->expires);
+	put_u64(stmt, 6, row->used);
+	put_u64(stmt, 7, row->revoked);
 	return (store_run(stmt));
 }
 
 int
 store_keys_set(const struct key_row *a, const struct key_row *b)
 {
-	if (store_exec("BEGIN") == -1)
+	if (store_begin() == -1)
 		return (-1);
 	if (store_key_set(a) == 0 && store_key_set(b) == 0 &&
-	    store_exec("COMMIT") == 0)
+	    store_commit() == 0)
 		return (0);
-	(void)store_exec("ROLLBACK");
+	store_rollback();
 	return (-1);
 }
 
@@ -65,16 +64,8 @@ store_key_delete(const char *id)
 {
 	sqlite3_stmt *stmt = store_use(STMT_KEY_DELETE);
 
-	sqlite3_bind_text(stmt, 1, id, -1, SQLITE_STATIC);
+	put_text(stmt, 1, id);
 	return (store_run(stmt));
-}
-
-static void
-text_column(sqlite3_stmt *stmt, int i, char *dst, size_t size)
-{
-	const char *text = (const char *)sqlite3_column_text(stmt, i);
-
-	strlcpy(dst, text != NULL ? text : "", size);
 }
 
 int
@@ -88,13 +79,13 @@ store_keys(int (*fn)(void *, const struct key_row *), void *arg)
 		/* A row without its hash would match no token: it is damage. */
 		if (sqlite3_column_bytes(stmt, 2) != KEY_HASH)
 			break;
-		text_column(stmt, 0, row.id, sizeof(row.id));
-		text_column(stmt, 1, row.name, sizeof(row.name));
+		get_text_column(stmt, 0, row.id, sizeof(row.id));
+		get_text_column(stmt, 1, row.name, sizeof(row.name));
 		memcpy(row.hash, sqlite3_column_blob(stmt, 2), KEY_HASH);
-		row.created = (uint64_t)sqlite3_column_int64(stmt, 3);
-		row.expires = (uint64_t)sqlite3_column_int64(stmt, 4);
-		row.used = (uint64_t)sqlite3_column_int64(stmt, 5);
-		row.revoked = (uint64_t)sqlite3_column_int64(stmt, 6);
+		row.created = get_u64_column(stmt, 3);
+		row.expires = get_u64_column(stmt, 4);
+		row.used = get_u64_column(stmt, 5);
+		row.revoked = get_u64_column(stmt, 6);
 		if (fn(arg, &row) == -1)
 			break;
 	}

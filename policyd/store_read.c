@@ -104,24 +104,18 @@ each_session(sqlite3_stmt *stmt, store_session_fn *fn, void *arg)
 	return (r == SQLITE_DONE ? 0 : -1);
 }
 
-static sqlite3_int64
-bounded(uint64_t n)
-{
-	return (n > INT64_MAX ? INT64_MAX : (sqlite3_int64)n);
-}
-
 static sqlite3_stmt *
 range_bind(const struct store_range *range, enum store_stmt all,
     enum store_stmt one)
 {
-	sqlite3_stmt *stmt = store_use(range->any ? all : one);
+	sqlite3_stmt *stmt = store_ask(range->any ? all : one);
 
-	sqlite3_bind_int64(stmt, 1, bounded(range->from));
-	sqlite3_bind_int64(stmt, 2, bounded(range->before));
-	sqlite3_bind_text(stmt, 3, range->session, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 4, range->most);
+	put_u64(stmt, 1, range->from);
+	put_u64(stmt, 2, range->before);
+	put_text(stmt, 3, range->session);
+	put_u64(stmt, 4, range->most);
 	if (!range->any)
-		sqlite3_bind_int64(stmt, 5, range->principal);
+		put_u64(stmt, 5, range->principal);
 	return (stmt);
 }
 
@@ -136,12 +130,12 @@ int
 store_calls_after(const char *session, uint64_t after, uint64_t last,
     unsigned most, store_call_fn *fn, void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_CALLS_AFTER);
+	sqlite3_stmt *stmt = store_ask(STMT_CALLS_AFTER);
 
-	sqlite3_bind_int64(stmt, 1, bounded(after));
-	sqlite3_bind_int64(stmt, 2, bounded(last));
-	sqlite3_bind_text(stmt, 3, session, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 4, most);
+	put_u64(stmt, 1, after);
+	put_u64(stmt, 2, last);
+	put_text(stmt, 3, session);
+	put_u64(stmt, 4, most);
 	return (each_call(stmt, fn, arg));
 }
 
@@ -156,9 +150,9 @@ store_sessions(const struct store_range *range, store_session_fn *fn,
 int
 store_call(const char *id, store_call_fn *fn, void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_CALL);
+	sqlite3_stmt *stmt = store_ask(STMT_CALL);
 
-	sqlite3_bind_text(stmt, 1, id, -1, SQLITE_STATIC);
+	put_text(stmt, 1, id);
 	return (each_call(stmt, fn, arg));
 }
 
@@ -167,16 +161,16 @@ store_session(const char *id, store_session_fn *fn, void *arg)
 {
 	sqlite3_stmt *stmt = store_use(STMT_SESSION);
 
-	sqlite3_bind_text(stmt, 1, id, -1, SQLITE_STATIC);
+	put_text(stmt, 1, id);
 	return (each_session(stmt, fn, arg));
 }
 
 int
 store_live_calls(uint64_t from, store_call_fn *fn, void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_CALLS_LIVE);
+	sqlite3_stmt *stmt = store_ask(STMT_CALLS_LIVE);
 
-	sqlite3_bind_int64(stmt, 1, bounded(from));
+	put_u64(stmt, 1, from);
 	return (each_call(stmt, fn, arg));
 }
 
@@ -203,14 +197,14 @@ int
 store_starts(uint64_t since, void (*fn)(void *, uint32_t, uint64_t, uint32_t),
     void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_CALL_STARTS);
+	sqlite3_stmt *stmt = store_ask(STMT_CALL_STARTS);
 
-	sqlite3_bind_int64(stmt, 1, bounded(since * 1000000));
-	sqlite3_bind_int64(stmt, 2, STARTS_MOST);
+	put_u64(stmt, 1, since * 1000000);
+	put_u64(stmt, 2, STARTS_MOST);
 	if (each_start(stmt, fn, arg) == -1)
 		return (-1);
 	stmt = store_use(STMT_SESSION_STARTS);
-	sqlite3_bind_int64(stmt, 1, bounded(since * 1000000));
+	put_u64(stmt, 1, since * 1000000);
 	return (each_start(stmt, fn, arg));
 }
 

@@ -6,49 +6,24 @@
 #include "store_stmt.h"
 
 static void
-put(sqlite3_stmt *stmt, int i, uint64_t n)
-{
-	sqlite3_bind_int64(stmt, i, n > INT64_MAX ? INT64_MAX :
-	    (sqlite3_int64)n);
-}
-
-static void
 row_read(sqlite3_stmt *stmt, struct transcript_row *row)
 {
-	const char *call = (const char *)sqlite3_column_text(stmt, 1);
-	const char *tool = (const char *)sqlite3_column_text(stmt, 2);
-
-	row->serial = (uint64_t)sqlite3_column_int64(stmt, 0);
-	strlcpy(row->call, call != NULL ? call : "", sizeof(row->call));
-	strlcpy(row->tool, tool != NULL ? tool : "", sizeof(row->tool));
-	row->time = (uint64_t)sqlite3_column_int64(stmt, 3);
-	row->offset = (uint64_t)sqlite3_column_int64(stmt, 4);
-	row->record = (uint64_t)sqlite3_column_int64(stmt, 5);
-	row->length = (uint64_t)sqlite3_column_int64(stmt, 6);
-}
-
-int
-store_transcript_add(const struct transcript_row *row)
-{
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPT_ADD);
-
-	put(stmt, 1, row->serial);
-	sqlite3_bind_text(stmt, 2, row->call, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 3, row->tool, -1, SQLITE_STATIC);
-	put(stmt, 4, row->time);
-	put(stmt, 5, row->offset);
-	put(stmt, 6, row->record);
-	put(stmt, 7, row->length);
-	return (store_run(stmt));
+	row->serial = get_u64_column(stmt, 0);
+	get_text_column(stmt, 1, row->call, sizeof(row->call));
+	get_text_column(stmt, 2, row->tool, sizeof(row->tool));
+	row->time = get_u64_column(stmt, 3);
+	row->offset = get_u64_column(stmt, 4);
+	row->record = get_u64_column(stmt, 5);
+	row->length = get_u64_column(stmt, 6);
 }
 
 int
 store_transcript(uint64_t serial, struct transcript_row *row)
 {
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPT);
+	sqlite3_stmt *stmt = store_ask(STMT_TRANSCRIPT);
 	int r;
 
-	put(stmt, 1, serial);
+	put_u64(stmt, 1, serial);
 	if ((r = sqlite3_step(stmt)) == SQLITE_ROW)
 		row_read(stmt, row);
 	sqlite3_reset(stmt);
@@ -76,10 +51,10 @@ int
 store_transcripts(uint64_t after, unsigned most, store_transcript_fn *fn,
     void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPTS_FROM);
+	sqlite3_stmt *stmt = store_ask(STMT_TRANSCRIPTS_FROM);
 
-	put(stmt, 1, after);
-	put(stmt, 2, most);
+	put_u64(stmt, 1, after);
+	put_u64(stmt, 2, most);
 	return (each(stmt, fn, arg));
 }
 
@@ -87,10 +62,10 @@ int
 store_transcripts_placed(uint64_t from, uint64_t before,
     store_transcript_fn *fn, void *arg)
 {
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPTS_PLACED);
+	sqlite3_stmt *stmt = store_ask(STMT_TRANSCRIPTS_PLACED);
 
-	put(stmt, 1, from);
-	put(stmt, 2, before);
+	put_u64(stmt, 1, from);
+	put_u64(stmt, 2, before);
 	return (each(stmt, fn, arg));
 }
 
@@ -100,29 +75,29 @@ store_transcripts_delete(const uint64_t *serials, size_t n)
 	sqlite3_stmt *stmt;
 	size_t i;
 
-	if (store_exec("BEGIN") == -1)
+	if (store_begin() == -1)
 		return (-1);
 	for (i = 0; i < n; i++) {
 		stmt = store_use(STMT_TRANSCRIPT_DELETE);
-		put(stmt, 1, serials[i]);
+		put_u64(stmt, 1, serials[i]);
 		if (store_run(stmt) == -1)
 			goto fail;
 	}
-	if (store_exec("COMMIT") == 0)
+	if (store_commit() == 0)
 		return (0);
 fail:
-	(void)store_exec("ROLLBACK");
+	store_rollback();
 	return (-1);
 }
 
 int64_t
 store_transcripts_within(uint64_t from, uint64_t before)
 {
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPTS_WITHIN);
+	sqlite3_stmt *stmt = store_ask(STMT_TRANSCRIPTS_WITHIN);
 	int64_t n = -1;
 
-	put(stmt, 1, from);
-	put(stmt, 2, before);
+	put_u64(stmt, 1, from);
+	put_u64(stmt, 2, before);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		n = sqlite3_column_int64(stmt, 0);
 	sqlite3_reset(stmt);
@@ -132,7 +107,7 @@ store_transcripts_within(uint64_t from, uint64_t before)
 int
 store_transcripts_sum(uint64_t *count, uint64_t *bytes)
 {
-	sqlite3_stmt *stmt = store_use(STMT_TRANSCRIPTS_BYTES);
+	sqlite3_stmt *stmt = store_ask(STMT_TRANSCRIPTS_BYTES);
 	int r;
 
 	*count = *bytes = 0;

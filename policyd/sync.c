@@ -21,8 +21,6 @@
 /* An end that could not be written when it came. */
 struct late {
 	TAILQ_ENTRY(late) entry;
-	int		 is_call;
-	struct call_row	 call;
 	struct session_row session;
 };
 
@@ -75,35 +73,20 @@ sync_soon(void)
 	sync_arm(SYNC_US);
 }
 
-static void
-late_add(const struct call_row *call, const struct session_row *session)
-{
-	struct late *late;
-
-	if ((late = calloc(1, sizeof(*late))) == NULL)
-		fatal("sync");
-	late->is_call = call != NULL;
-	if (call != NULL)
-		late->call = *call;
-	else
-		late->session = *session;
-	late->session.workspace = NULL;	/* its owner's, and not needed */
-	TAILQ_INSERT_TAIL(&lates, late, entry);
-	sync_failed();
-}
-
-void
-sync_call_end(const struct call_row *row)
-{
-	if (!TAILQ_EMPTY(&lates) || store_call_end(row) == -1)
-		late_add(row, NULL);
-}
-
 void
 sync_session_end(const struct session_row *row)
 {
-	if (!TAILQ_EMPTY(&lates) || store_session_end(row) == -1)
-		late_add(NULL, row);
+	struct late *late;
+
+	if (TAILQ_EMPTY(&lates) && store_session_end(row) == 0)
+		return;
+	if ((late = calloc(1, sizeof(*late))) == NULL)
+		fatal("sync");
+	late->session = *row;
+	late->session.workspace = NULL;	/* its owner's, and not needed */
+	late->session.rules = NULL;
+	TAILQ_INSERT_TAIL(&lates, late, entry);
+	sync_failed();
 }
 
 static int
@@ -112,13 +95,18 @@ late_write(void)
 	struct late *late;
 
 	while ((late = TAILQ_FIRST(&lates)) != NULL) {
-		if ((late->is_call ? store_call_end(&late->call) :
-		    store_session_end(&late->session)) == -1)
+		if (store_session_end(&late->session) == -1)
 			return (-1);
 		TAILQ_REMOVE(&lates, late, entry);
 		free(late);
 	}
 	return (0);
+}
+
+int
+sync_due(void)
+{
+	return (armed);
 }
 
 int

@@ -12,6 +12,8 @@ int	sync_start(struct event_base *);
 void	sync_end(void);
 /* Something was written: it is synced by the timer. */
 void	sync_soon(void);
+/* 1 if there is something that it has not reached. */
+int	sync_due(void);
 /* The audit log and then the mark, now.  -1: the disk is full or broken. */
 int	sync_now(void);
 /* 1 if the last write failed and trying again failed too. */
@@ -19,12 +21,10 @@ int	sync_full(void);
 /* Says that a write failed, so that new calls are refused. */
 void	sync_failed(void);
 /*
- * A call's or session's end is written; where it can't be, it is kept and
- * written as soon as it can.
+ * A session's end is written; where it can't be, it is kept and written as
+ * soon as it can.
  */
-struct call_row;
 struct session_row;
-void	sync_call_end(const struct call_row *);
 void	sync_session_end(const struct session_row *);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "conf.h"
 #include "log.h"
+#include "recover.h"
 #include "transcript.h"
 #include "without.h"
 
@@ -66,16 +67,16 @@ block_open(uint64_t block, int flags)
 
 /* The file that was appended to last stays open, while it is one. */
 static int
-append_open(uint64_t block)
+append_open(uint64_t block, struct stat *st)
 {
-	struct stat st;
-
 	if (append_fd != -1 && append_block == block &&
-	    fstat(append_fd, &st) == 0 && st.st_nlink > 0)
+	    fstat(append_fd, st) == 0 && st->st_nlink > 0)
 		return (append_fd);
 	append_close();
 	append_fd = block_open(block, O_WRONLY | O_APPEND | O_CREAT);
 	append_block = block;
+	if (append_fd != -1 && fstat(append_fd, st) == -1)
+		append_close();
 	return (append_fd);
 }
 
@@ -158,6 +159,64 @@ mend_row(void *arg, const struct transcript_row *row)
 	return (0);
 }
 
+/* Where the line at an offset ends, its newline included; 0: it does not. */
+static uint64_t
+line_end(int fd, uint64_t at)
+{
+	static char buf[65536];
+	ssize_t n;
+	char *nl;
+
+	for (; (n = pread(fd, buf, sizeof(buf), (off_t)at)) > 0;
+	    at += (uint64_t)n) {
+		if ((nl = memchr(buf, '\n', (size_t)n)) != NULL)
+			return (at + (uint64_t)(nl - buf) + 1);
+	}
+	return (0);
+}
+
+/* The call whose record begins at an offset, if that was not in the index. */
+static const struct call_row *
+unknown_call(int fd, uint64_t at)
+{
+	static const char front[] = "{\"call\":\"";
+	char buf[sizeof(front) - 1 + ID_SIZE], *end;
+
+	if (pread(fd, buf, sizeof(buf), (off_t)at) != sizeof(buf) ||
+	    memcmp(buf, front, sizeof(front) - 1) != 0 ||
+	    (end = memchr(buf + sizeof(front) - 1, '"', ID_SIZE)) == NULL)
+		return (NULL);
+	*end = '\0';
+	return (recover_ended(buf + sizeof(front) - 1));
+}
+
+/* What was kept just before the end and is not in the index comes into it. */
+static uint64_t
+adopt(int fd, uint64_t block, uint64_t at)
+{
+	struct transcript_row row;
+	const struct call_row *call;
+	uint64_t record, end;
+
+	while ((record = line_end(fd, at)) != 0 &&
+	    (end = line_end(fd, record)) != 0 &&
+	    (call = unknown_call(fd, at)) != NULL &&
+	    block_of(call->serial) == block) {
+		memset(&row, 0, sizeof(row));
+		row.serial = call->serial;
+		strlcpy(row.call, call->id, sizeof(row.call));
+		strlcpy(row.tool, call->tool, sizeof(row.tool));
+		row.time = call->ended;
+		row.offset = at;
+		row.record = record - at;
+		row.length = end - at;
+		if (store_transcript_add(&row) == -1)
+			break;
+		at = end;
+	}
+	return (at);
+}
+
 /* A file is cut to what the index knows, and rows beyond it go. */
 static int
 mend_block(uint64_t block)
@@ -177,7 +236,9 @@ mend_block(uint64_t block)
 			log_warnx("transcripts: %zu are in the index and not "
 			    "on the disk", m.nlost);
 			r = store_transcripts_delete(m.lost, m.nlost);
-		} else if (r == 0 && m.fd != -1 && m.size > m.end &&
+		} else if (r == 0 && m.fd != -1 && m.size > m.end)
+			m.end = adopt(m.fd, block, m.end);
+		if (r == 0 && m.nlost == 0 && m.fd != -1 && m.size > m.end &&
 		    !WITHOUT(transcript_mend)) {
 			log_info("transcripts: %" PRIu64 " bytes that were "
 			    "being written are cut", m.size - m.end);
@@ -187,6 +248,13 @@ mend_block(uint64_t block)
 			close(m.fd);
 	} while (r == 0 && m.nlost > 0);
 	return (r);
+}
+
+static int64_t
+rows_of(uint64_t block)
+{
+	return (store_transcripts_within(block * TRANSCRIPT_BLOCK,
+	    (block + 1) * TRANSCRIPT_BLOCK));
 }
 
 /* Files without any row go as a whole. */
@@ -207,8 +275,9 @@ mend_files(void)
 	while ((entry = readdir(d)) != NULL) {
 		if (name_block(entry->d_name, &block) == -1)
 			continue;
-		n = store_transcripts_within(block * TRANSCRIPT_BLOCK,
-		    (block + 1) * TRANSCRIPT_BLOCK);
+		n = rows_of(block);
+		if (n == 0 && mend_block(block) == 0)
+			n = rows_of(block);
 		if (n == 0 && unlinkat(dir, entry->d_name, 0) == -1)
 			log_warn("transcripts/%s", entry->d_name);
 	}
@@ -284,22 +353,19 @@ transcript_bytes(void)
 
 /* Appends at the end, or leaves the file as it was. */
 static int
-append(int fd, const char *record, const uint8_t *bytes, size_t size,
-    struct transcript_row *row)
+append(int fd, off_t end, const char *record, const uint8_t *bytes,
+    size_t size, struct transcript_row *row)
 {
-	struct stat st;
 	int saved;
 
-	if (fstat(fd, &st) == -1)
-		return (-1);
-	row->offset = (uint64_t)st.st_size;
+	row->offset = (uint64_t)end;
 	row->record = strlen(record) + 1;
 	row->length = row->record + size + 1;
 	if (write_lines(fd, record, bytes, size) == 0 &&
 	    store_transcript_add(row) == 0)
 		return (0);
 	saved = errno;
-	if (ftruncate(fd, st.st_size) == -1)
+	if (ftruncate(fd, end) == -1)
 		log_warn("transcripts: cutting");
 	errno = saved;
 	return (-1);
@@ -320,6 +386,7 @@ transcript_store(const struct call_row *call, const char *record,
     const uint8_t *bytes, size_t size)
 {
 	struct transcript_row row = { .serial = call->serial };
+	struct stat st;
 	int fd, r;
 
 	if (dir == -1 || call->serial == 0 || WITHOUT(transcript_kept))
@@ -330,12 +397,12 @@ transcript_store(const struct call_row *call, const char *record,
 	strlcpy(row.call, call->id, sizeof(row.call));
 	strlcpy(row.tool, call->tool, sizeof(row.tool));
 	row.time = wall_us();
-	if ((fd = append_open(block_of(call->serial))) == -1) {
+	if ((fd = append_open(block_of(call->serial), &st)) == -1) {
 		failed(strerror(errno));
 		return (-1);
 	}
-	if ((r = append(fd, record, bytes, bytes != NULL ? size : 0, &row)) ==
-	    -1)
+	if ((r = append(fd, st.st_size, record, bytes, bytes != NULL ? size :
+	    0, &row)) == -1)
 		failed(strerror(errno));
 	if (r == -1) {
 		append_close();
@@ -410,8 +477,7 @@ block_clear(uint64_t block, const struct transcript_row *rows, size_t n)
 	int fd;
 
 	block_name(block, name);
-	if (store_transcripts_within(block * TRANSCRIPT_BLOCK,
-	    (block + 1) * TRANSCRIPT_BLOCK) == 0) {
+	if (rows_of(block) == 0) {
 		if (append_block == block)
 			append_close();
 		if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)

@@ -6,7 +6,7 @@
  * and the bytes that apid sent, which nobody here reads.  state.db has the
  * index.  A transcript is in the file first and in the index then, so that a
  * file may be longer than its index says, but never shorter; transcript_open()
- * cuts what is not in it.
+ * takes into it what is of calls that ended after the mark, and cuts the rest.
  */
 #ifndef MYELIN_POLICYD_TRANSCRIPT_H
 #define MYELIN_POLICYD_TRANSCRIPT_H

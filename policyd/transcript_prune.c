@@ -114,6 +114,9 @@ step(int fd, short what, void *arg)
 		return;
 	}
 	job.cursor = p->last;
+	/* behind the mark no recovery finds them: what is gone stays gone */
+	if (!job.look && p->n > 0 && sync_due())
+		(void)sync_now();
 	if (!job.look && p->n > 0 && transcript_remove(p->rows, p->n) == -1) {
 		free(p);
 		finish("the store can not be written");

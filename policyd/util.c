@@ -44,21 +44,50 @@ us_timeval(uint64_t us)
 	return (tv);
 }
 
+/* Most are of the second of the one before. */
 const char *
 time_text(uint64_t wall, char buf[TIME_TEXT])
 {
+	static char last[TIME_TEXT];
+	static time_t last_second;
+	static size_t len;
 	time_t seconds = (time_t)(wall / 1000000);
+	unsigned ms = (unsigned)(wall / 1000 % 1000);
 	struct tm tm;
-	size_t n;
 
-	if (gmtime_r(&seconds, &tm) == NULL ||
-	    (n = strftime(buf, TIME_TEXT, "%Y-%m-%dT%H:%M:%S", &tm)) == 0) {
-		snprintf(buf, TIME_TEXT, "1970-01-01T00:00:00.000Z");
-		return (buf);
+	if (len == 0 || seconds != last_second) {
+		if (gmtime_r(&seconds, &tm) == NULL ||
+		    (len = strftime(last, sizeof(last) - sizeof(".000Z"),
+		    "%Y-%m-%dT%H:%M:%S", &tm)) == 0) {
+			len = 0;
+			strlcpy(buf, "1970-01-01T00:00:00.000Z", TIME_TEXT);
+			return (buf);
+		}
+		last_second = seconds;
 	}
-	snprintf(buf + n, TIME_TEXT - n, ".%03uZ",
-	    (unsigned)(wall / 1000 % 1000));
+	memcpy(buf, last, len);
+	buf[len] = '.';
+	buf[len + 1] = (char)('0' + ms / 100);
+	buf[len + 2] = (char)('0' + ms / 10 % 10);
+	buf[len + 3] = (char)('0' + ms % 10);
+	buf[len + 4] = 'Z';
+	buf[len + 5] = '\0';
 	return (buf);
+}
+
+uint64_t
+time_of(const char *text)
+{
+	struct tm tm;
+	const char *p;
+	unsigned ms;
+	char z, more;
+
+	memset(&tm, 0, sizeof(tm));
+	if ((p = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm)) == NULL ||
+	    sscanf(p, ".%3u%c%c", &ms, &z, &more) != 2 || z != 'Z')
+		return (0);
+	return ((uint64_t)timegm(&tm) * 1000000 + ms * 1000);
 }
 
 void

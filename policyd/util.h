@@ -25,6 +25,8 @@ struct timeval us_timeval(uint64_t us);
 
 /* RFC 3339 in UTC with milliseconds. */
 const char *time_text(uint64_t wall, char buf[TIME_TEXT]);
+/* The time of such a text; 0 of another. */
+uint64_t time_of(const char *text);
 
 /* Lower-case hexadecimal of a SHA-256. */
 void	hex_sha(const uint8_t digest[32], char hex[SHA_HEX]);

@@ -1,6 +1,8 @@
 /* Verdicts, as answers, events and the audit log show them. */
 
+#include "audit.h"
 #include "call.h"
+#include "metrics.h"
 #include "verdict.h"
 #include "without.h"
 
@@ -14,69 +16,104 @@ has_place(const struct judgement *j)
 	return (j->verdict != VERDICT_ALLOW);
 }
 
-static json_t *
-byte_json(const struct judgement *j, uint32_t at)
-{
-	return (j->to == 0 || !has_place(j) ? json_null() :
-	    json_integer((json_int_t)at));
-}
-
-static json_t *
-effect_json(const struct judgement *j)
-{
-	return (j->effect == 0 ? json_null() :
-	    json_string(effect_name(j->effect)));
-}
-
 json_t *
-judgement_json(const struct judgement *j)
+marks_json(uint32_t marks)
 {
-	if (j->verdict == 0)
-		return (json_null());
-	if (WITHOUT(verdict_place))
-		return (json_pack("{s:s}", "verdict",
-		    verdict_name(j->verdict)));
-	return (json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-	    "verdict", verdict_name(j->verdict),
-	    "class", json_text_or_null(j->class),
-	    "effect", effect_json(j),
-	    "marks", marks_json(j->marks),
-	    "rule", json_text_or_null(j->rule),
-	    "where", json_text_or_null(j->where),
-	    "command", json_text_or_null(has_place(j) ? j->command : ""),
-	    "from", byte_json(j, j->from), "to", byte_json(j, j->to),
-	    "reason", json_text_or_null(j->reason),
-	    "next", json_text_or_null(j->next)));
+	json_t *list = json_array();
+	unsigned bit;
+
+	for (bit = 1; bit != 0 && bit <= marks; bit <<= 1) {
+		if ((marks & bit) != 0 && mark_name(bit) != NULL)
+			json_array_append_new(list,
+			    json_string(mark_name(bit)));
+	}
+	return (list);
 }
 
 static void
-put(json_t *json, const char *name, json_t *value)
+text_byte(struct text *t, const char *key, const struct judgement *j,
+    uint32_t at)
 {
-	(void)json_object_set_new(json, name, value);
+	if (j->to == 0 || !has_place(j))
+		text_null(t, key);
+	else
+		text_int(t, key, at);
+}
+
+static void
+text_effect(struct text *t, const struct judgement *j)
+{
+	text_word_or_null(t, "effect", j->effect == 0 ? NULL :
+	    effect_name(j->effect));
+}
+
+static void
+text_marks(struct text *t, uint32_t marks)
+{
+	unsigned bit;
+
+	text_list(t, "marks");
+	for (bit = 1; bit != 0 && bit <= marks; bit <<= 1)
+		if ((marks & bit) != 0 && mark_name(bit) != NULL)
+			text_word(t, NULL, mark_name(bit));
+	text_list_end(t);
+}
+
+/* The members of the object. */
+static void
+members(struct text *t, const struct judgement *j)
+{
+	text_word(t, "verdict", verdict_name(j->verdict));
+	if (WITHOUT(verdict_place))
+		return;
+	text_string_or_null(t, "class", j->class);
+	text_effect(t, j);
+	text_marks(t, j->marks);
+	text_string_or_null(t, "rule", j->rule);
+	text_string_or_null(t, "where", j->where);
+	text_string_or_null(t, "command", has_place(j) ? j->command : "");
+	text_byte(t, "from", j, j->from);
+	text_byte(t, "to", j, j->to);
+	text_string_or_null(t, "reason", j->reason);
+	text_string_or_null(t, "next", j->next);
 }
 
 void
-verdict_put(json_t *json, const struct judgement *j)
+judgement_text(struct text *t, const char *key, const struct judgement *j)
 {
-	put(json, "judged", judgement_json(j));
-	put(json, "verdict", j->verdict == 0 ? json_null() :
-	    json_string(verdict_name(j->verdict)));
-	put(json, "class", json_text_or_null(j->class));
-	put(json, "effect", effect_json(j));
-	put(json, "marks", marks_json(j->marks));
-	put(json, "rule", json_text_or_null(j->rule));
-	put(json, "why", json_text_or_null(j->reason));
+	if (j->verdict == 0) {
+		text_null(t, key);
+		return;
+	}
+	text_open(t, key);
+	members(t, j);
+	text_close(t);
 }
 
-json_t *
-judgement_record(const struct call *c, const struct judgement *j)
+void
+verdict_text(struct text *t, const struct judgement *j)
 {
-	json_t *record = json_pack("{s:s}", "call", c->row.id);
+	judgement_text(t, "judged", j);
+	text_word_or_null(t, "verdict", j->verdict == 0 ? NULL :
+	    verdict_name(j->verdict));
+	text_string_or_null(t, "class", j->class);
+	text_effect(t, j);
+	text_marks(t, j->marks);
+	text_string_or_null(t, "rule", j->rule);
+	text_string_or_null(t, "why", j->reason);
+}
 
-	if (record == NULL || json_object_update_new(record,
-	    judgement_json(j)) == -1)
-		fatal("verdict");
+void
+verdict_record(const struct call *c, const struct judgement *j, int again)
+{
+	struct text *t = audit_begin("call.judged");
+
+	text_word(t, "call", c->row.id);
+	members(t, j);
 	if (c->dry_run)
-		put(record, "dry_run", json_true());
-	return (record);
+		text_bool(t, "dry_run", 1);
+	if (again)
+		text_bool(t, "again", 1);
+	audit_end(t);
+	metrics_words("call.judged", verdict_name(j->verdict), NULL);
 }

@@ -5,19 +5,26 @@
 #ifndef MYELIN_POLICYD_VERDICT_H
 #define MYELIN_POLICYD_VERDICT_H
 
-#include <jansson.h>
+#include "text.h"
 
 struct call;
 struct judgement;
 
+/* Marks as words. */
+json_t	*marks_json(uint32_t marks);
 /* null before there is one. */
-json_t	*judgement_json(const struct judgement *);
+void	judgement_text(struct text *, const char *key,
+	    const struct judgement *);
 /*
  * As a call's record has it: that object as "judged", and its members verdict,
  * class, effect, marks, rule and why (the reason) beside it.
  */
-void	 verdict_put(json_t *json, const struct judgement *);
-/* The same as members of the call's record in the audit log. */
-json_t	*judgement_record(const struct call *, const struct judgement *);
+void	verdict_text(struct text *, const struct judgement *);
+/*
+ * The record call.judged of the audit log.  again: it was judged once more,
+ * after it was allowed.
+ */
+void	verdict_record(const struct call *, const struct judgement *,
+	    int again);
 
 #endif

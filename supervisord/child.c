@@ -8,11 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "notify.h"
 #include "protocol.h"
 #include "supervisor.h"
 #include "without.h"
+#include "work.h"
 
-#define READY_MS	10000	/* from START to READY */
+#define READY_MS	10000	/* from START to READY, unless it works on */
+#define READY_MOST_MS	600000	/* the same, whatever it does */
+#define READY_LOOK_MS	5000	/* between looks at that */
 #define ENDING_MS	2000	/* from its channel's end to SIGKILL */
 #define RETRY_MS	60000	/* a failed apid is tried again */
 #define RETRY_SOON_MS	1000	/* when a reload was under way */
@@ -263,6 +267,32 @@ static const struct channel_ops control_ops = {
 
 /* ---- time ---- */
 
+/*
+ * A store that is put in order, or a host with too much to do, may take its
+ * time: what works on goes on, and only what stands still is stuck.  Who waits
+ * for the others is not.
+ */
+static bool
+not_ready(struct child *c)
+{
+	int64_t ms = restart_clock() - c->began;
+	bool works = work_goes_on(c->pid, &c->cpu);
+
+	if (c->state == CHILD_AGREED || ms < READY_MS)
+		return (true);
+	if (works && ms < READY_MOST_MS) {
+		log_info("%s (pid %d) is not ready after %lld s and at work: "
+		    "it is waited for", c->spec->name, (int)c->pid,
+		    (long long)(ms / 1000));
+		return (true);
+	}
+	log_warnx("%s (pid %d) was not ready within %lld s: it %s",
+	    c->spec->name, (int)c->pid, (long long)(ms / 1000),
+	    c->state == CHILD_STARTED ?
+	    "did not answer to its configuration" : "did not say READY");
+	return (false);
+}
+
 static void
 timer_fired(evutil_socket_t fd, short what, void *arg)
 {
@@ -285,14 +315,13 @@ timer_fired(evutil_socket_t fd, short what, void *arg)
 	case CHILD_STARTED:
 	case CHILD_AGREED:
 	case CHILD_COMMITTED:
-		if (!c->stopping)
-			log_warnx("%s (pid %d) was not ready within %d s: it "
-			    "%s", c->spec->name, (int)c->pid, READY_MS / 1000,
-			    c->state == CHILD_STARTED ?
-			    "did not answer to its configuration" :
-			    c->state == CHILD_AGREED ?
-			    "waited for the others" : "did not say READY");
-		break;
+		if (c->stopping || !not_ready(c))
+			break;
+		if (c->sv->phase == PHASE_START)
+			notify_send("EXTEND_TIMEOUT_USEC=%d",
+			    READY_MS * 1000);
+		timer_in(c, READY_LOOK_MS);
+		return;
 	default:
 		break;
 	}
@@ -350,7 +379,9 @@ child_start(struct child *c)
 	memset(c->given, 0, sizeof(c->given));
 	c->up_since = -1;
 	c->stopping = c->planned = c->agreed = false;
-	timer_in(c, READY_MS);
+	c->began = restart_clock();
+	c->cpu = 0;
+	timer_in(c, READY_LOOK_MS);
 	become(c, CHILD_STARTED);
 	log_debug("%s (pid %d) is started", c->spec->name, (int)c->pid);
 	child_send_start(c, c->control, start_flags(c->sv), root);
@@ -365,8 +396,10 @@ child_commit(struct child *c)
 	if (child_send(c, MSG_COMMIT, c->sv->feed.generation) == -1)
 		return;
 	become(c, CHILD_COMMITTED);
-	if (c->sv->phase == PHASE_START)
-		timer_in(c, READY_MS);
+	if (c->sv->phase == PHASE_START) {
+		c->began = restart_clock();
+		timer_in(c, READY_LOOK_MS);
+	}
 	if (c->spec == &child_table[CHILD_POLICYD]) {
 		procs_all(c->sv);
 		reload_tell(c->sv, false);

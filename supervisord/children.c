@@ -24,9 +24,11 @@ const struct child_spec child_table[CHILD_COUNT] = {
 	[CHILD_EGRESSD] = { "egressd", "egressd", "egressd",
 	    "_myelin-egress", 5, ROOT_EMPTY, SLICE_PROFILES, 0, FILES_EGRESS,
 	    { 1024, 0, 0, 16 }, 2000, false, "egress" },
+	/* A neuron has up to 29: PID 1's channel and pidfd, 4 cgroups, 16
+	 * leaves, 4 listeners, 2 of its workspace's place, its home's lock. */
 	[CHILD_NEUROND] = { "neurond", "neurond", "neurond", NULL, 0,
 	    ROOT_NONE, SLICE_STATE | SLICE_NEURONS | SLICE_PROFILES |
-	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 1024, 8, 0, 64 }, 5000,
+	    SLICE_PRINCIPALS, 0, FILES_HELPERS, { 1024, 8, 0, 32 }, 5000,
 	    true, NULL },
 };
 

@@ -105,8 +105,8 @@ source_ok(struct parser *ps, struct pos pos, const char *what,
 		if (i == COUNT(never_shown))
 			return (true);
 	}
-	conf_error(ps, pos, "%s \"%s\": neurons are never shown this directory", what,
-	    path);
+	conf_error(ps, pos, "%s \"%s\": neurons are never shown this directory",
+	    what, path);
 	return (false);
 }
 

@@ -49,6 +49,7 @@ supervisord_libsupervisord_a_SOURCES = \
 	supervisord/reload.c \
 	supervisord/reload_same.c \
 	supervisord/restart.c supervisord/restart.h \
+	supervisord/work.c supervisord/work.h \
 	supervisord/sockets.c \
 	supervisord/state.c supervisord/state.h \
 	supervisord/supervisor.c supervisord/supervisor.h \
@@ -77,14 +78,24 @@ EXTRA_DIST += tests/system/test_supervisord.py tests/config \
 	tests/fuzz/corpus/config
 
 if HAVE_CHECK
-check_PROGRAMS += tests/unit/check_parse tests/unit/check_parse_man \
+check_PROGRAMS += tests/unit/check_parse tests/unit/check_parse_files \
+	tests/unit/check_parse_man \
 	tests/unit/check_supervisord
 tests_unit_check_parse_SOURCES = tests/unit/check_parse.c \
-	tests/unit/conf_fake.h tests/unit/conf_same.h tests/unit/unit.h
+	tests/unit/conf_fake.h tests/unit/conf_said.h \
+	tests/unit/conf_same.h tests/unit/unit.h
 tests_unit_check_parse_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) $(CHECK_CFLAGS) \
 	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"' \
 	-DPRESETS='"$(abs_top_srcdir)/contrib/presets"'
 tests_unit_check_parse_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
+	$(LIBMD_LIBS) $(CHECK_LIBS)
+tests_unit_check_parse_files_SOURCES = tests/unit/check_parse_files.c \
+	tests/unit/conf_fake.h tests/unit/conf_said.h \
+	tests/unit/conf_same.h tests/unit/unit.h
+tests_unit_check_parse_files_CPPFLAGS = $(SUPERVISORD_CPPFLAGS) $(CHECK_CFLAGS) \
+	-DTESTS_CONFIG='"$(abs_top_srcdir)/tests/config"' \
+	-DPRESETS='"$(abs_top_srcdir)/contrib/presets"'
+tests_unit_check_parse_files_LDADD = supervisord/libconf.a $(COMMON_LIBS) \
 	$(LIBMD_LIBS) $(CHECK_LIBS)
 tests_unit_check_parse_man_SOURCES = tests/unit/check_parse_man.c \
 	tests/unit/unit.h

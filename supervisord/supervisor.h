@@ -89,6 +89,8 @@ struct child {
 	struct event		*timer;		/* deadline, restart or retry */
 	struct restart		 history;
 	int64_t			 up_since;	/* ms; -1: not yet up */
+	int64_t			 began;		/* ms: was started, or got COMMIT */
+	uint64_t		 cpu;		/* ns that it had used then */
 	uint32_t		 restarts;
 	unsigned		 pings;		/* without an answer */
 	uint32_t		 given[LINK_COUNT]; /* ends, since its start */

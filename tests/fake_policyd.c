@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "codec.h"
+#include "fake_answers.h"
 #include "fake_auth.h"
 #include "hostile.h"
 #include "ids.h"
@@ -34,8 +35,6 @@
 #include "proc.h"
 #include "signals.h"
 #include "slice.h"
-
-#define UNPRIVILEGED	65534
 
 struct job {
 	TAILQ_ENTRY(job) entry;
@@ -49,7 +48,8 @@ struct job {
 
 static TAILQ_HEAD(, job) jobs = TAILQ_HEAD_INITIALIZER(jobs);
 static struct event_base *base;
-static struct channel	*control, *api;
+static struct channel	*control;
+struct channel		*fake_api;
 static struct limits	 limits;
 static enum cf_plane	 plane = PLANE_AGENT;
 static uint16_t		 tcp_port;	/* 0: none */
@@ -61,291 +61,6 @@ nothing(void *arg, struct imsg *m)
 	(void)arg;
 	while (imsg_end(m) == -1)
 		(void)imsg_get_u8(m);
-	return (0);
-}
-
-/* ---- answers ---- */
-
-static void
-reply(uint32_t request, unsigned status, uint32_t retry, const char *json)
-{
-	struct imsg *m = imsg_new(MSG_REPLY);
-
-	imsg_put_u32(m, request);
-	imsg_put_u16(m, (uint16_t)status);
-	imsg_put_u32(m, retry);
-	imsg_put_str(m, json);
-	channel_send(api, m);
-}
-
-static int
-on_peer(void *arg, struct imsg *m)
-{
-	struct imsg *ok;
-	uint32_t number = imsg_get_u32(m);
-	struct ucred cred = { 0 };
-	socklen_t size = sizeof(cred);
-	char who[32];
-	int fd;
-
-	(void)arg;
-	if (imsg_end(m) == -1)
-		return (-1);
-	fd = imsg_claim_fd(m, 0);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
-		err(1, "SO_PEERCRED");
-	close(fd);
-	if (cred.uid == UNPRIVILEGED - 1) {
-		ok = imsg_new(MSG_PEER_NO);
-		imsg_put_u32(ok, number);
-		imsg_put_str(ok, "uid:65533");
-		imsg_put_str(ok, "no principal line matches");
-		channel_send(api, ok);
-		return (0);
-	}
-	snprintf(who, sizeof(who), "uid:%u", cred.uid);
-	ok = imsg_new(MSG_PEER_OK);
-	imsg_put_u32(ok, number);
-	imsg_put_u64(ok, number);
-	imsg_put_u32(ok, cred.uid + 7);
-	imsg_put_str(ok, who);
-	channel_send(api, ok);
-	return (0);
-}
-
-static const char *
-canned(unsigned what)
-{
-	switch (what) {
-	case QUERY_WHOAMI:
-		return ("{\"who\":\"uid:0\"}");
-	case QUERY_TOOLS:
-		return ("{\"tools\":[{\"name\":\"exec\",\"effect\":"
-		    "\"mutate-irreversible\",\"marks\":[],\"asks\":false}]}");
-	case QUERY_HEALTH:
-		return ("{\"status\":\"ok\",\"version\":\"fake\"}");
-	case QUERY_SESSION:
-		return ("{\"state\":\"live\"}");
-	case QUERY_SESSIONS:
-		return ("{\"sessions\":[],\"next\":null}");
-	case QUERY_STATUS:
-		return ("{\"version\":\"fake\"}");
-	default:
-		return (NULL);
-	}
-}
-
-static int
-on_query(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m);
-	uint64_t handle = imsg_get_u64(m), cursor;
-	unsigned what = imsg_get_u8(m);
-	char id[ID_SIZE], text[200];
-
-	(void)arg;
-	(void)handle;
-	cursor = imsg_get_u64(m);
-	(void)imsg_get_u32(m);
-	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if (what == QUERY_AUDIT) {
-		snprintf(text, sizeof(text), "{\"lines\":[],\"next\":%llu,"
-		    "\"head\":{\"synced\":0}}",
-		    (unsigned long long)cursor);
-		reply(request, 200, 0, text);
-	} else if (canned(what) != NULL)
-		reply(request, 200, 0, canned(what));
-	else
-		reply(request, 404, 0, "{\"error\":{\"code\":\"not_found\","
-		    "\"message\":\"no such thing\"}}");
-	return (0);
-}
-
-static int
-open_any(struct imsg *m, int ruled)
-{
-	uint32_t request = imsg_get_u32(m);
-	char id[ID_SIZE], text[200], profile[64], neuron[64];
-	char workspace[PATH_BYTES_MAX], preset[64], rules[RULES_JSON_MAX + 1];
-
-	(void)imsg_get_u64(m);
-	(void)imsg_get_u8(m);
-	(void)imsg_get_u32(m);
-	(void)imsg_get_u32(m);
-	(void)imsg_get_u32(m);
-	imsg_get_str(m, profile, sizeof(profile));
-	imsg_get_str(m, neuron, sizeof(neuron));
-	imsg_get_str(m, workspace, sizeof(workspace));
-	imsg_get_str(m, preset, sizeof(preset));
-	if (ruled)
-		imsg_get_str(m, rules, sizeof(rules));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if (strcmp(preset, "poor") == 0) {
-		reply(request, 429, 7, "{\"error\":{\"code\":"
-		    "\"budget_exhausted\",\"message\":\"hourly: 3600\"}}");
-	} else if (strcmp(preset, "broken") == 0) {
-		reply(request, 500, 0, "{\"error\":{\"code\":\"internal\","
-		    "\"message\":\"secret\"}}");
-	} else {
-		id_make(ID_SESSION, id);
-		snprintf(text, sizeof(text),
-		    "{\"session\":\"%s\",\"state\":\"live\"}", id);
-		reply(request, 201, 0, text);
-	}
-	return (0);
-}
-
-static int
-on_open(void *arg, struct imsg *m)
-{
-	(void)arg;
-	return (open_any(m, 0));
-}
-
-static int
-on_open_ruled(void *arg, struct imsg *m)
-{
-	(void)arg;
-	return (open_any(m, 1));
-}
-
-static int
-on_auth(void *arg, struct imsg *m)
-{
-	(void)arg;
-	return (fake_on_auth(api, m));
-}
-
-/* Says what it was asked, for the test to look at. */
-static int
-on_home_make(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m), idle;
-	char profile[64], workspace[PATH_BYTES_MAX], name[64], *text;
-	char labels[8192];
-	json_t *json;
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	(void)imsg_get_u32(m);
-	(void)imsg_get_u32(m);
-	idle = imsg_get_u32(m);
-	(void)imsg_get_u8(m);
-	imsg_get_str(m, profile, sizeof(profile));
-	imsg_get_str(m, workspace, sizeof(workspace));
-	imsg_get_str(m, name, sizeof(name));
-	imsg_get_str(m, labels, sizeof(labels));
-	if (imsg_end(m) == -1)
-		return (-1);
-	if (strcmp(name, "taken") == 0) {
-		reply(request, 409, 0, "{\"error\":{\"code\":\"conflict\","
-		    "\"message\":\"taken\"}}");
-		return (0);
-	}
-	json = json_pack("{s:s,s:s,s:i}", "name", name, "labels", labels,
-	    "idle_expiry", (int)idle);
-	text = json_dumps(json, JSON_COMPACT);
-	json_decref(json);
-	reply(request, 201, 0, text);
-	free(text);
-	return (0);
-}
-
-static int
-on_neurons_for(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m), most;
-	char name[64], label[512], *text;
-	uint64_t cursor;
-	json_t *json;
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	cursor = imsg_get_u64(m);
-	most = imsg_get_u32(m);
-	imsg_get_str(m, name, sizeof(name));
-	imsg_get_str(m, label, sizeof(label));
-	if (imsg_end(m) == -1)
-		return (-1);
-	json = json_pack("{s:s,s:s,s:I,s:i}", "name", name, "label", label,
-	    "cursor", (json_int_t)cursor, "most", (int)most);
-	text = json_dumps(json, JSON_COMPACT);
-	json_decref(json);
-	reply(request, 200, 0, text);
-	free(text);
-	return (0);
-}
-
-/* MCP's sessions by name: the id is made of it, so that it stays the same. */
-static int
-on_open_named(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m);
-	char name[64], text[200], profile[64], workspace[PATH_BYTES_MAX];
-	char preset[64];
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	imsg_get_str(m, name, sizeof(name));
-	imsg_get_str(m, profile, sizeof(profile));
-	imsg_get_str(m, workspace, sizeof(workspace));
-	imsg_get_str(m, preset, sizeof(preset));
-	if (imsg_end(m) == -1)
-		return (-1);
-	snprintf(text, sizeof(text), "{\"session\":\"s-%s\",\"state\":"
-	    "\"live\"}", name);
-	reply(request, 200, 0, text);
-	return (0);
-}
-
-static int
-on_end_named(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m);
-	char name[64];
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	imsg_get_str(m, name, sizeof(name));
-	if (imsg_end(m) == -1)
-		return (-1);
-	reply(request, 200, 0, "{}");
-	return (0);
-}
-
-static int
-on_tools_for(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m);
-	char session[ID_SIZE], preset[64];
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	imsg_get_str(m, session, sizeof(session));
-	imsg_get_str(m, preset, sizeof(preset));
-	if (imsg_end(m) == -1)
-		return (-1);
-	reply(request, 200, 0, canned(QUERY_TOOLS));
-	return (0);
-}
-
-static int
-on_end(void *arg, struct imsg *m)
-{
-	uint32_t request = imsg_get_u32(m);
-	char id[ID_SIZE], text[100];
-
-	(void)arg;
-	(void)imsg_get_u64(m);
-	imsg_get_str(m, id, sizeof(id));
-	if (imsg_end(m) == -1)
-		return (-1);
-	snprintf(text, sizeof(text), "{\"session\":\"%s\",\"state\":"
-	    "\"ended\"}", id);
-	reply(request, 200, 0, text);
 	return (0);
 }
 
@@ -373,7 +88,7 @@ finished(struct job *j, const char *state, const char *reason, int code,
 	text = json_dumps(r, JSON_COMPACT);
 	imsg_put_str(m, j->id);
 	imsg_put_str(m, text);
-	channel_send(api, m);
+	channel_send(fake_api, m);
 	free(text);
 	json_decref(r);
 }
@@ -409,7 +124,7 @@ on_child(evutil_socket_t fd, short what, void *arg)
 		if (j == NULL)
 			continue;
 		kill(-pid, SIGKILL);
-		if (api == NULL)
+		if (fake_api == NULL)
 			;
 		else if (j->cause != NULL)
 			finished(j, strcmp(j->cause, "cancelled") == 0 ?
@@ -486,13 +201,13 @@ tell(struct job *j, uint32_t request)
 	imsg_put_u64(m, limits.v[LIMIT_OUTPUT_KILLED]);
 	imsg_put_str(m, j->id);
 	imsg_put_str(m, j->session);
-	channel_send(api, m);
+	channel_send(fake_api, m);
 	m = imsg_new(MSG_CALL_JUDGED);
 	imsg_put_str(m, j->id);
 	imsg_put_str(m, strcmp(j->tool, "denied") == 0 ?
 	    "{\"verdict\":\"deny\"" VERDICT_REST :
 	    "{\"verdict\":\"allow\"" VERDICT_REST);
-	channel_send(api, m);
+	channel_send(fake_api, m);
 }
 
 /*
@@ -511,7 +226,7 @@ tell_other(uint32_t request, const char *tool, const char *key)
 	if (key[0] == '\0' && strcmp(tool, "none") != 0)
 		imsg_put_fd(m, memfd_sealed("explanation", tool,
 		    strlen(tool)));
-	channel_send(api, m);
+	channel_send(fake_api, m);
 }
 
 static int
@@ -553,7 +268,8 @@ on_ask(void *arg, struct imsg *m)
 	for (i = 0; i < 4; i++)
 		fds[i] = imsg_claim_fd(m, (unsigned)i);
 	if (strcmp(j->tool, "absent") == 0) {
-		reply(request, 404, 0, "{\"error\":{\"code\":\"not_found\","
+		fake_reply(request, 404, 0,
+		    "{\"error\":{\"code\":\"not_found\","
 		    "\"message\":\"no such tool\"}}");
 		free(j);
 		goto done;
@@ -578,7 +294,7 @@ on_ask(void *arg, struct imsg *m)
 	json_decref(args);
 	m = imsg_new(MSG_CALL_STARTED);
 	imsg_put_str(m, j->id);
-	channel_send(api, m);
+	channel_send(fake_api, m);
 	j->deadline = evtimer_new(base, on_deadline, j);
 	tv.tv_sec = (time_t)(ms == 0 ? 60 : ms / 1000);
 	tv.tv_usec = (suseconds_t)(ms % 1000) * 1000;
@@ -636,51 +352,42 @@ on_steer(void *arg, struct imsg *m)
 	else
 		snprintf(text, sizeof(text), "{\"call\":\"%s\",\"rows\":%u,"
 		    "\"cols\":%u}", id, PTY_ROWS(value), PTY_COLS(value));
-	reply(request, 200, 0, text);
+	fake_reply(request, 200, 0, text);
 	return (0);
 }
 
 /* ---- channels ---- */
 
 static int
-on_transcript(void *arg, struct imsg *m)
+on_auth(void *arg, struct imsg *m)
 {
-	struct imsg *answer = imsg_new(MSG_TRANSCRIBED);
-	char id[ID_SIZE], denied[1024];
-
 	(void)arg;
-	(void)imsg_get_u64(m);
-	imsg_get_str(m, id, sizeof(id));
-	imsg_get_str(m, denied, sizeof(denied));
-	if (imsg_end(m) == -1)
-		return (-1);
-	imsg_put_u8(answer, 1);
-	imsg_put_str(answer, id);
-	channel_send(api, answer);
-	return (0);
+	return (fake_on_auth(fake_api, m));
 }
 
 static const struct channel_handler api_handlers[] = {
-	{ MSG_PEER,		on_peer },
+	{ MSG_PEER,		fake_on_peer },
 	{ MSG_PEER_GONE,	nothing },
-	{ MSG_OPEN,		on_open },
-	{ MSG_OPEN_RULED,	on_open_ruled },
-	{ MSG_END,		on_end },
+	{ MSG_OPEN,		fake_on_open },
+	{ MSG_OPEN_RULED,	fake_on_open_ruled },
+	{ MSG_END,		fake_on_end },
 	{ MSG_ASK,		on_ask },
 	{ MSG_ASK_ONCE,		on_ask },
 	{ MSG_STOP,		on_stop },
 	{ MSG_SIGNAL,		on_steer },
 	{ MSG_RESIZE,		on_steer },
-	{ MSG_QUERY,		on_query },
-	{ MSG_TRANSCRIPT,	on_transcript },
-	{ MSG_OPEN_NAMED,	on_open_named },
-	{ MSG_END_NAMED,	on_end_named },
-	{ MSG_TOOLS_FOR,	on_tools_for },
+	{ MSG_QUERY,		fake_on_query },
+	{ MSG_TRANSCRIPT,	fake_on_transcript },
+	{ MSG_TRANSCRIPT_TEXT,	fake_on_transcript },
+	{ MSG_OPEN_NAMED,	fake_on_open_named },
+	{ MSG_OPEN_NAMED_RO,	fake_on_open_named },
+	{ MSG_END_NAMED,	fake_on_end_named },
+	{ MSG_TOOLS_FOR,	fake_on_tools_for },
 	{ MSG_REQUEST,		nothing },
 	{ MSG_SHOWN,		nothing },
 	{ MSG_AUTH,		on_auth },
-	{ MSG_HOME_MAKE,	on_home_make },
-	{ MSG_NEURONS_FOR,	on_neurons_for }
+	{ MSG_HOME_MAKE,	fake_on_home_make },
+	{ MSG_NEURONS_FOR,	fake_on_neurons_for }
 };
 
 /* Sent what can't be right: apid closes the channel. */
@@ -711,10 +418,15 @@ plumb(void)
 	struct imsg *m = imsg_new(MSG_PLUMB);
 	int fds[2];
 
+	/* apid may have said that it closed the last one before we saw it */
+	if (fake_api != NULL) {
+		abused = 0;
+		drop();
+	}
 	if (channel_pair(fds) == -1)
 		err(1, "channel");
-	api = channel_new(fds[0], kind, END_A, &api_ops, NULL);
-	if (api == NULL || channel_attach(api, base) == -1)
+	fake_api = channel_new(fds[0], kind, END_A, &api_ops, NULL);
+	if (fake_api == NULL || channel_attach(fake_api, base) == -1)
 		errx(1, "channel");
 	imsg_put_u32(m, kind);
 	imsg_put_fd(m, fds[1]);
@@ -723,7 +435,7 @@ plumb(void)
 		return;
 	m = imsg_new(MSG_SEAL_KEY);
 	imsg_put_raw(m, "0123456789abcdef0123456789abcdef", 32);
-	channel_send(api, m);
+	channel_send(fake_api, m);
 }
 
 static void
@@ -731,8 +443,8 @@ drop(void)
 {
 	struct job *j;
 
-	channel_free(api);
-	api = NULL;
+	channel_free(fake_api);
+	fake_api = NULL;
 	TAILQ_FOREACH(j, &jobs, entry)
 		kill(-j->pid, SIGKILL);
 }
@@ -919,10 +631,10 @@ on_command(evutil_socket_t fd, short what, void *arg)
 	}
 	if (n <= 0 || strncmp(line, "quit", 4) == 0)
 		event_base_loopbreak(base);
-	else if (strncmp(line, "bad ", 4) == 0 && api != NULL) {
+	else if (strncmp(line, "bad ", 4) == 0 && fake_api != NULL) {
 		abused = 1;
-		hostile_send(channel_fd(api), line + 4);
-	} else if (strncmp(line, "drop", 4) == 0 && api != NULL)
+		hostile_send(channel_fd(fake_api), line + 4);
+	} else if (strncmp(line, "drop", 4) == 0 && fake_api != NULL)
 		drop();
 	else if (strncmp(line, "plumb", 5) == 0)
 		plumb();

@@ -5,14 +5,16 @@ EXTRA_DIST += tests/run tests/module.py tests/page.py tests/without \
 	contrib/try contrib/check \
 	contrib/lib.sh tests/unit/unit.h \
 	$(srcdir)/tests/system/*.py $(srcdir)/tests/security/*.py \
-	tests/fuzz/corpus tests/mcp
+	tests/fuzz/corpus tests/mcp tests/agents
 
 # The packaging goes along where it is; what a build of it left does not.
 dist-hook:
 	find "$(distdir)" -name __pycache__ -exec rm -rf {} +
 	! test -d "$(srcdir)/debian" || { \
-		$(MKDIR_P) "$(distdir)/debian/source" && \
-		for f in "$(srcdir)"/debian/* "$(srcdir)"/debian/source/*; do \
+		$(MKDIR_P) "$(distdir)/debian/source" \
+			"$(distdir)/debian/tests" && \
+		for f in "$(srcdir)"/debian/* "$(srcdir)"/debian/source/* \
+		    "$(srcdir)"/debian/tests/*; do \
 			case $$f in \
 			*.substvars|*-stamp|*.debhelper|*.log|*/files) ;; \
 			*) ! test -f "$$f" || cp -p "$$f" \
@@ -81,6 +83,7 @@ tests_bench_launch_LDADD = $(LIBBSD_LIBS)
 tests_bench_files_SOURCES = tests/bench/files.c
 EXTRA_DIST += tests/bench/run tests/bench/mcp tests/bench/judge \
 	tests/bench/egress tests/bench/neurons \
+	$(srcdir)/tests/bench/*.py \
 	tests/bench/noop.c tests/soak/soak
 
 # Takeover builds: the product's own objects, and what takes them over from

@@ -22,7 +22,8 @@ SIZE = "6G"		# sparse
 PACKAGES = """systemd systemd-sysv libpam-systemd dbus udev kmod login passwd
     procps apparmor libevent-core-2.1-7 libjansson4 libseccomp2 libcap2 libbsd0
     libmd0 libsqlite3-0 libssl3 libvectorscan5 python3 git make gcc libcap2-bin
-    ca-certificates patch tmux less adduser e2fsprogs sudo curl""".split()
+    ca-certificates patch tmux less adduser e2fsprogs sudo curl
+    autopkgtest""".split()
 
 # What else test programs that were built elsewhere are linked with.
 LIBRARIES = """libc6-dev libc-ares2 libidn2-0 libnettle8 libpcre2-8-0 ripgrep

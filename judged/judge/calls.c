@@ -265,39 +265,107 @@ renamed_call(const struct subject *s, const char *text)
 		    "would be denied", &s->argv[0]);
 }
 
+/* Code that is read from its begin to its end. */
+struct scan {
+	const char	*end;
+	char		*joined;	/* the literals of a call, room bytes */
+	size_t		 room;
+	int		 unclosed;
+	int		 starts;	/* commands, somewhere */
+};
+
+/* Behind a literal, or behind a command that is one; NULL: neither is here. */
+static const char *
+scan_literal(const struct subject *s, struct scan *c, const char *p)
+{
+	const char *next = NULL;
+	char *text;
+
+	/* `...` of perl, ruby, php */
+	if (*p == '`' && !same_name(s->name, "node") && (next = literal(s->j,
+	    p, c->end, &text, &c->unclosed)) != NULL)
+		interpreter_command(s, text, 1);
+	else if (*p == '"' || *p == '\'')
+		next = literal(s->j, p, c->end, &text, &c->unclosed);
+	else if (*p == '%' && c->end - p > 3 && p[1] == 'x' &&
+	    strncmp(s->name, "ruby", 4) == 0)
+		next = quoted_command(s, p + 2, c->end);
+	return (next);
+}
+
+static void
+deletes(const struct subject *s, const char *joined)
+{
+	char *rm = judging_alloc(s->j, strlen(joined) + 8);
+
+	memcpy(rm, "rm -rf ", 7);
+	memcpy(rm + 7, joined, strlen(joined) + 1);
+	interpreter_command(s, rm, 0);
+}
+
+enum call_kind { CALL_OTHER, CALL_OPENS, CALL_STARTS, CALL_DELETES, CALL_ANY };
+
+static enum call_kind
+call_kind(const char *called, const char *name, int starts)
+{
+	if (in_list(called, write_calls) || in_list(name, write_calls))
+		return (CALL_OPENS);
+	if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
+	    strncmp(called, "os.exec", 7) == 0 ||
+	    strncmp(called, "os.spawn", 8) == 0)
+		return (CALL_STARTS);
+	if (in_list(called, delete_calls) || in_list(name, delete_calls))
+		return (CALL_DELETES);
+	return (starts && !in_list(name, harmless) ? CALL_ANY : CALL_OTHER);
+}
+
+/* A call whose arguments begin at p; 0 if there is no more to be afforded. */
+static int
+scan_call(const struct subject *s, struct scan *c, const char *called,
+    const char *p)
+{
+	const char *name, *next;
+	enum call_kind kind;
+
+	/* the last part counts: x.run, child_process.execSync */
+	name = strrchr(called, '.');
+	name = name == NULL ? called : name + 1;
+	if ((kind = call_kind(called, name, c->starts)) == CALL_OTHER)
+		return (1);
+	next = call_literals(s->j, p, c->end, c->joined, c->room,
+	    &c->unclosed);
+	if (!subject_affords(s, (size_t)(next - p)))
+		return (0);
+	if (kind == CALL_OPENS)
+		opens(s, name, c->joined);
+	else if (kind == CALL_STARTS)
+		interpreter_command(s, c->joined,
+		    in_list(called, line_calls) || in_list(name, line_calls));
+	else if (kind == CALL_DELETES)
+		deletes(s, c->joined);
+	else
+		renamed_call(s, c->joined);
+	return (1);
+}
+
 void
 interpreter_code(const struct subject *s, const char *code, size_t len)
 {
 	const char *p = code, *end = code + len, *name, *next;
-	char *joined, *text, *called, *rm, buf[64];
-	size_t n, room;
-	int unclosed = 0, starts;
+	struct scan c = { .end = end, .room = len + 16 };
+	char *called, buf[64];
+	size_t n;
 
 	if (!subject_affords(s, len * CODE_COST))
 		return;
-	room = len + 16;
-	joined = judging_alloc(s->j, room);
+	c.joined = judging_alloc(s->j, c.room);
 	if (forks_forever(s->j, code, len)) {
 		class_find(s, HARD_FORKBOMB, "forks for ever");
 		return;
 	}
-	starts = interpreter_starts(code, len);
+	c.starts = interpreter_starts(code, len);
 	while (p < end) {
-		/* `...` of perl, ruby, php */
-		if (*p == '`' && !same_name(s->name, "node") &&
-		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
-			interpreter_command(s, text, 1);
-			p = next;
-			continue;
-		}
-		if ((*p == '"' || *p == '\'') &&
-		    (next = literal(s->j, p, end, &text, &unclosed)) != NULL) {
-			p = next;
-			continue;
-		}
-		if (*p == '%' && end - p > 3 && p[1] == 'x' &&
-		    strncmp(s->name, "ruby", 4) == 0 && (next =
-		    quoted_command(s, p + 2, end)) != NULL) {
+		if ((next = scan_literal(s, &c, p)) != NULL) {
 			p = next;
 			continue;
 		}
@@ -325,42 +393,8 @@ interpreter_code(const struct subject *s, const char *code, size_t len)
 		else if (*p != '"' && *p != '\'' && *p != '{' &&
 		    *p != '[' && strncmp(called, "open", 5) != 0)
 			continue;
-		/* the last part counts: x.run, child_process.execSync */
-		name = strrchr(called, '.');
-		name = name == NULL ? called : name + 1;
-		if (in_list(called, write_calls) ||
-		    in_list(name, write_calls)) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			opens(s, name, joined);
-		} else if (in_list(called, exec_calls) || in_list(name, exec_calls) ||
-		    strncmp(called, "os.exec", 7) == 0 ||
-		    strncmp(called, "os.spawn", 8) == 0) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			interpreter_command(s, joined, in_list(called, line_calls) ||
-			    in_list(name, line_calls));
-		} else if (in_list(called, delete_calls) ||
-		    in_list(name, delete_calls)) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			rm = judging_alloc(s->j, strlen(joined) + 8);
-			memcpy(rm, "rm -rf ", 7);
-			memcpy(rm + 7, joined, strlen(joined) + 1);
-			interpreter_command(s, rm, 0);
-		} else if (starts && !in_list(name, harmless)) {
-			next = call_literals(s->j, p, end, joined, room,
-			    &unclosed);
-			if (!subject_affords(s, (size_t)(next - p)))
-				return;
-			renamed_call(s, joined);
-		}
+		if (!scan_call(s, &c, called, p))
+			return;
 	}
 }
 

@@ -195,8 +195,8 @@ interpret(const struct subject *s, const struct content *content)
 	case CONTENT_TEXT:
 		/* Tcl looks like a shell: exec rm -rf / */
 		if (strncmp(s->name, "tclsh", 5) == 0)
-			interpreter_command(s, judging_strndup(s->j, content->text,
-			    content->len), 0);
+			interpreter_command(s, judging_strndup(s->j,
+			    content->text, content->len), 0);
 		interpreter_code(s, content->text, content->len);
 		break;
 	case CONTENT_UNKNOWN:

@@ -32,7 +32,7 @@ handler	handle_crontab, handle_reach, handle_capture, handle_sftp,
 	handle_openssl, handle_keygen, handle_patch, handle_gpg, handle_httpie,
 	handle_second, handle_mktemp;
 handler	handle_tar, handle_archive, handle_code_options;
-handler	handle_at, handle_kill, handle_pids, handle_sudo_tool, handle_lister;
+handler	handle_at, handle_kill, handle_pids, handle_pkill, handle_lister;
 
 /* A read of the network, of the hosts that were found. */
 void	net_reads(const struct subject *);

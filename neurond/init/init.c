@@ -142,7 +142,7 @@ on_run(void *arg, struct imsg *m)
 	if (pid != -1)
 		keep_orders(r, &req);
 	/* Nothing of a call stays here, the ends of its pipes least of all. */
-	close_range(TOOL_FD + 1, ORDERS_FIRST - 1, 0);
+	close_range(RULES_FD + 1, ORDERS_FIRST - 1, 0);
 	close_range(ORDERS_FIRST + NEURON_RUNNING_MAX, ~0U, 0);
 	if (pid == -1) {
 		failed(run, &failure);
@@ -351,7 +351,7 @@ init_main(const struct native *native, const struct build_request *built,
 	init.channel = channel_new(built->control, CH_INIT, END_B, &ops, NULL);
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);
-	if (init.channel == NULL || run_prepare() == -1 ||
+	if (init.channel == NULL || run_prepare(native) == -1 ||
 	    sigprocmask(SIG_BLOCK, &block, NULL) == -1 ||
 	    sigaction(SIGCHLD, &sa, NULL) == -1)
 		_exit(1);

@@ -361,10 +361,12 @@ keep_fds(struct relay *r)
 		if (*fds[i] != -1 &&
 		    (*fds[i] = fcntl(*fds[i], F_DUPFD, first + n)) == -1)
 			return (-1);
-	for (i = 0; i < n; i++)
-		if (*fds[i] != -1 &&
-		    (*fds[i] = dup2(*fds[i], first + i)) == -1)
+	for (i = 0; i < n; i++) {
+		if (*fds[i] == -1)
+			(void)close(first + i);
+		else if ((*fds[i] = dup2(*fds[i], first + i)) == -1)
 			return (-1);
+	}
 	return (close_range((unsigned)(first + n), ~0U, 0));
 }
 

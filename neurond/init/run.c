@@ -51,15 +51,30 @@
 static volatile struct run_failure *shared;
 static uint8_t *stack;		/* the child's, above a page that faults */
 
+/* The rules of every call's domain, where they are kept for all. */
+static int
+prepare_rules(unsigned abi)
+{
+	int fd, r;
+
+	if (landlock_call_rules(abi, &fd) == -1)
+		return (-1);
+	if (fd == -1 || fd == RULES_FD)
+		return (0);
+	r = dup3(fd, RULES_FD, O_CLOEXEC);
+	close(fd);
+	return (r == -1 ? -1 : 0);
+}
+
 int
-run_prepare(void)
+run_prepare(const struct native *native)
 {
 	void *page = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	size_t guard = (size_t)sysconf(_SC_PAGESIZE);
 	void *room;
 
-	if (page == MAP_FAILED)
+	if (page == MAP_FAILED || prepare_rules(native->abi) == -1)
 		return (-1);
 	shared = page;
 	if (!SYS_CLONE_SHARES)
@@ -209,9 +224,6 @@ stdio(const struct run_request *req, const struct pty *pty)
 	if ((req->in != -1 && dup2(req->in, 0) == -1) ||
 	    dup2(req->out, 1) == -1 || dup2(req->err, 2) == -1)
 		fail(RUN_AT_STDIO, errno);
-	(void)fcntl(0, F_SETFD, 0);
-	(void)fcntl(1, F_SETFD, 0);
-	(void)fcntl(2, F_SETFD, 0);
 }
 
 /*
@@ -240,11 +252,19 @@ close_others(const struct run_request *req, uint32_t flags)
 		fail(RUN_AT_STDIO, errno);
 }
 
+/* Before RULES_FD is closed with the others. */
 static void
-confine(const struct native *native)
+enter_domain(const struct native *native)
 {
-	if (landlock_call(native->abi) == -1 || (!WITHOUT(call_filter) &&
-	    filter_load(native->call_filter, native->ncall_filter) == -1))
+	if (landlock_call_enter(native->abi, RULES_FD) == -1)
+		fail(RUN_AT_CONFINE, errno);
+}
+
+static void
+load_filter(const struct native *native)
+{
+	if (!WITHOUT(call_filter) &&
+	    filter_load(native->call_filter, native->ncall_filter) == -1)
 		fail(RUN_AT_CONFINE, errno);
 }
 
@@ -330,6 +350,8 @@ child(void *arg)
 	(void)setsid();
 	(void)umask(022);
 	FAULT("child.start");
+	if (!body)
+		enter_domain(c->native);
 	stdio(req, c->pty);
 	close_others(req, rb->flags);
 	/* A relative one starts at the default directory. */
@@ -338,7 +360,7 @@ child(void *arg)
 	if (req->apparmor != NULL && apparmor_exec(req->apparmor) == -1)
 		fail(RUN_AT_APPARMOR, errno);
 	if (!body)
-		confine(c->native);
+		load_filter(c->native);
 	FAULT("child.confined");
 	if (body)
 		execute_body(rb->argv[0], c->workspace, c->env);
@@ -371,6 +393,16 @@ read_block(int fd, struct run_failure *failure)
 			rb->args = NULL;
 	}
 	return (rb);
+}
+
+/* With as few open files as a neuron may have, a terminal needs its place. */
+static void
+close_block(struct run_request *req, const struct runblock *rb)
+{
+	if (rb->flags & (RUNBLOCK_F_BODY | RUNBLOCK_F_HOOK))
+		return;
+	close(req->block);
+	req->block = -1;
 }
 
 /* The terminal and its relay, if the block asks for one.  0 or -1. */
@@ -449,6 +481,7 @@ run_start(const struct native *native, struct run_request *req,
 	req->orders = -1;
 	if ((rb = read_block(req->block, failure)) == NULL)
 		return (-1);
+	close_block(req, rb);
 	failure->where = RUN_AT_ENV;
 	env = run_environment(req, rb->env, rb->envc);
 	failure->error = (uint32_t)errno;

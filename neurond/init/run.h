@@ -33,8 +33,11 @@ struct run_failure {
 	uint32_t	 error;
 };
 
-/* Memory that PID 1 and a child share until the child executes. */
-int	run_prepare(void);
+/*
+ * Once: memory that PID 1 and a child share until the child executes, and
+ * RULES_FD.  0, or -1 with errno.
+ */
+int	run_prepare(const struct native *);
 
 /*
  * Starts the program, or a body of neuron-tool.  Returns its pid after it was

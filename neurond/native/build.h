@@ -13,9 +13,13 @@
 
 #define TASKS_MAX	4
 
-/* What PID 1 has open beside 0 to 2: its channel, and neuron-tool. */
+/*
+ * What PID 1 has open beside 0 to 2: its channel, neuron-tool and, where the
+ * kernel knows them, the Landlock rules of a call.
+ */
 #define CONTROL_FD	3
 #define TOOL_FD		4
+#define RULES_FD	5
 
 /* Made once by the spawner, read by each clone. */
 struct native {

@@ -214,27 +214,41 @@ landlock_neuron(unsigned abi, const struct build_request *req,
 	return (0);
 }
 
+static int
+has_scopes(unsigned abi)
+{
+	return (abi >= 6 && !WITHOUT(landlock_scopes));
+}
+
 /*
  * A domain that says nothing of links and renames between directories denies
  * them all, whatever the one above it allows.  So this one allows them.
  */
 int
-landlock_call(unsigned abi)
+landlock_call_rules(unsigned abi, int *ruleset)
 {
 	struct ll_ruleset set = {
 		.fs = LL_REFER,
 		.scoped = LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL
 	};
-	int fd, r;
 
-	if (abi < 6 || WITHOUT(landlock_scopes))
+	*ruleset = -1;
+	if (!has_scopes(abi))
 		return (0);
-	fd = (int)syscall(SYS_landlock_create_ruleset, &set, sizeof(set), 0);
-	if (fd == -1)
+	*ruleset = (int)syscall(SYS_landlock_create_ruleset, &set, sizeof(set),
+	    0);
+	if (*ruleset == -1)
 		return (-1);
-	r = allow(fd, "/", LL_REFER);
-	if (r == 0)
-		r = (int)syscall(SYS_landlock_restrict_self, fd, 0);
-	close(fd);
-	return (r);
+	if (allow(*ruleset, "/", LL_REFER) == 0)
+		return (0);
+	close(*ruleset);
+	return (-1);
+}
+
+int
+landlock_call_enter(unsigned abi, int ruleset)
+{
+	if (!has_scopes(abi))
+		return (0);
+	return ((int)syscall(SYS_landlock_restrict_self, ruleset, 0));
 }

@@ -19,11 +19,16 @@ if HAVE_CHECK
 EDIT_TEST_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/neurond/tool \
 	-I$(top_srcdir)/tests/unit $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 check_PROGRAMS += tests/unit/check_tool_diff tests/unit/check_tool_edit \
-	tests/unit/check_tool_find tests/unit/check_tool_grep
+	tests/unit/check_tool_find tests/unit/check_tool_grep \
+	tests/unit/check_tool_grep_json
 tests_unit_check_tool_grep_SOURCES = tests/unit/check_tool_grep.c \
 	tests/unit/tool_body.h tests/unit/unit.h
 tests_unit_check_tool_grep_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
 tests_unit_check_tool_grep_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
+tests_unit_check_tool_grep_json_SOURCES = \
+	tests/unit/check_tool_grep_json.c tests/unit/unit.h
+tests_unit_check_tool_grep_json_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)
+tests_unit_check_tool_grep_json_LDADD = $(TOOL_LIBS) $(CHECK_LIBS)
 tests_unit_check_tool_find_SOURCES = tests/unit/check_tool_find.c \
 	tests/unit/tool_body.h tests/unit/unit.h
 tests_unit_check_tool_find_CPPFLAGS = $(EDIT_TEST_CPPFLAGS)

@@ -246,7 +246,7 @@ make_all(void)
 		slots[i].generation = 1;
 		slots[i].state = SLOT_READY;
 		slots[i].kuid = 1900000016 + (uint32_t)i;
-		slots[i].user_ns = slots[i].net_ns = -1;
+		slots[i].user_ns = slots[i].net_ns = slots[i].map_ns = -1;
 		slots[i].limits = s->limits;
 		slots[i].cg.v2 = -1;
 		slots[i].cg.nleaves = NEURON_RUNNING_MAX;

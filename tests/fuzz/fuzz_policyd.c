@@ -487,8 +487,13 @@ take(int fd, enum channel_kind hostile)
 			close(got);
 		}
 	}
-	if (size >= 8)
-		answer(buf, (size_t)size, hostile);
+	/* each message of the packet */
+	for (i = 0; (size_t)size - i >= 8; i += 8 + n) {
+		n = (size_t)buf[i + 4] | (size_t)buf[i + 5] << 8;
+		if (n > (size_t)size - i - 8)
+			abort();
+		answer(buf + i, 8 + n, hostile);
+	}
 	return (1);
 }
 

@@ -3,7 +3,7 @@ judged again, and brings no more than it may."""
 import json
 import unittest
 
-from egress import EgressInstance, Net
+from egress import EgressCase, EgressInstance
 from harness import stdout_of, wait_for
 
 WEB = """
@@ -20,34 +20,24 @@ def to(url, base="http://ok.example.com"):
     return "%s/to/%s" % (base, url.encode().hex())
 
 
-class Fetch(unittest.TestCase):
+class Fetch(EgressCase):
     maxDiff = 3000
+
+    NAMES = ("ok.example.com", "two.example.com", "posts.example.com",
+             "plain.example.com", "evil.example.net")
+
+    @classmethod
+    def instance(cls):
+        cls.net.names({"lo.example.com": ["127.0.0.1"],
+                       "other.example.org": ["11.1.1.1"]})
+        return EgressInstance(
+            cls.net, {"web": WEB + '; allow host "other.example.org"'},
+            without=("no",))
 
     @classmethod
     def setUpClass(cls):
-        cls.net = Net(("ok.example.com", "two.example.com",
-                       "posts.example.com", "plain.example.com",
-                       "evil.example.net"))
-        cls.net.names({"lo.example.com": ["127.0.0.1"],
-                       "other.example.org": ["11.1.1.1"]})
-        try:
-            cls.i = EgressInstance(
-                cls.net, {"web": WEB + '; allow host "other.example.org"'},
-                without=("no",))
-        except BaseException:
-            cls.net.close()
-            raise
+        super().setUpClass()
         cls.session = cls.i.session(profile="web")
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
-
-    def setUp(self):
-        self.net.forget()
 
     def fetch(self, url, **args):
         return self.i.call("fetch", dict(args, url=url), session=self.session)

@@ -4,7 +4,7 @@ import re
 import socket
 import unittest
 
-from harness import Instance, Workspace, wait_for
+from harness import Instance, wait_for
 
 
 class Inside(unittest.TestCase):

@@ -146,7 +146,7 @@ class Hostile(unittest.TestCase):
         """A place or preset that can't be had is no call at all."""
         call = {"name": "bash", "arguments": {"command": "echo ran"}}
         for name in ("Myelin-Profile", "Myelin-Preset", "Myelin-Workspace",
-                     "Myelin-Session"):
+                     "Myelin-Read-Only", "Myelin-Session"):
             for value in ("", "\u00ff\u00fe", "no such", "x" * 100, "../x",
                           "/", "s-00000000000000000000", "\""):
                 if (name, value) == ("Myelin-Workspace", "/"):

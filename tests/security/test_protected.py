@@ -343,6 +343,44 @@ class Placeholders(Base):
         self.i.request("DELETE", "/v1/sessions/" + b)
         self.gone(w, [])
 
+    def protected(self, w, **more):
+        """A session whose workspace has them, and they are protected."""
+        s = self.i.session(**dict(w.fields(), **more))
+        self.assertEqual(self.names(w), w.PLACEHOLDERS - {".gitmodules"})
+        r = self.i.call("python", {"code": "open('.envrc/x', 'w')"}, session=s)
+        self.assertEqual((r["exit_code"], "Error" in r["stderr"]), (1, True), r)
+        # what it writes there is its owner's, and nobody else's
+        owner = more.get("owner", w.fields()["owner"])
+        self.i.bash("echo >made", session=s)
+        st = os.lstat(w.path + "/made")
+        self.assertEqual({"uid": st.st_uid, "gid": st.st_gid}, owner)
+        os.unlink(w.path + "/made")
+        return s
+
+    def test_known_again(self):
+        """The next neuron of a path whose placeholders are there: what the
+        host took away is made, for that directory and that owner."""
+        w = self.workspace(git=False)
+        sessions = [self.protected(w)]
+        os.rmdir(w.path + "/.envrc")
+        sessions.append(self.protected(w))
+        # another group: its record says who makes them
+        os.rmdir(w.path + "/.envrc")
+        sessions.append(self.protected(w, owner={"uid": w.uid,
+                                                 "gid": w.gid + 1}))
+        self.assertEqual(os.lstat(w.path + "/.envrc").st_gid, w.gid)
+        # another directory of that name
+        old = os.path.join(w.top, "old")
+        os.rename(w.path, old)
+        os.mkdir(w.path)
+        w.give()
+        sessions.append(self.protected(w))
+        for s in sessions:
+            self.i.request("DELETE", "/v1/sessions/" + s)
+        self.gone(w, [])
+        wait_for(lambda: os.listdir(old) == [], 20)
+        wait_for(lambda: self.records() == [], 20)
+
     def test_work_is_kept(self):
         """What was put there meanwhile, from outside or from inside."""
         w = self.workspace()

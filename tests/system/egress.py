@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 from harness import BUILD, Instance, Workspace, wait_for
 from upstream import RESOLVER
@@ -237,3 +238,26 @@ class Attacker(Workspace):
         r = self.call(code, **more)
         assert (r["state"], r["exit_code"]) == ("completed", 0), r
         return json.loads(r["stdout"])
+
+
+class EgressCase(unittest.TestCase):
+    """One Net, one instance in it and one workspace for a class's tests."""
+
+    NAMES = ()      # hosts of the Net
+
+    @classmethod
+    def instance(cls):
+        """An EgressInstance, for whatever else cls.net has to say first."""
+        raise NotImplementedError
+
+    @classmethod
+    def setUpClass(cls):
+        cls.net = Net(cls.NAMES)
+        cls.addClassCleanup(cls.net.close)
+        cls.i = cls.instance()
+        cls.addClassCleanup(cls.i.stop)
+        cls.w = Attacker(cls.i)
+        cls.addClassCleanup(cls.w.close)
+
+    def setUp(self):
+        self.net.forget()

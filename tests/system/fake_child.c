@@ -9,6 +9,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -76,12 +77,14 @@ fake_commit(void)
 {
 	static const struct timeval soon = { 0, 200000 };
 	static const char garbage[] = "this is no message";
+	time_t begun;
 	int later = latest != NULL;
 
 	slice_free(latest);
 	latest = coming;
 	coming = NULL;
 	log_info("commit %u", latest->generation);
+	begun = time(NULL);
 	log_debug("the log is verbose");
 	if (later && told("FAKE_DIE_LATER"))
 		exit(5);
@@ -89,6 +92,8 @@ fake_commit(void)
 		(void)sleep(30);
 	if (told("FAKE_EXIT"))
 		exit(3);
+	while (told("FAKE_BUSY") && time(NULL) < begun + 13)
+		continue;
 	if (told("FAKE_GARBAGE"))
 		(void)send(PROC_CONTROL_FD, garbage, sizeof(garbage), 0);
 	if (told("FAKE_LOSE"))

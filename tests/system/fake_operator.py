@@ -9,7 +9,7 @@ import random
 import threading
 import time
 
-import test_myelinctl_client as client
+import played_service as client
 
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 random_letters = random.Random(7)

@@ -21,6 +21,9 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
+# Texts that are no part of the project; who needs them skips without.
+SHARED = os.environ.get("MYELIN_SHARED",
+                        os.path.join(os.path.dirname(TOP), "shared"))
 
 
 def sanitized():

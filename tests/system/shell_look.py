@@ -1,15 +1,12 @@
 """Drives tests/shell/look: what the shell's reader makes of texts."""
 import json
 import os
+import random
 import subprocess
 
-import random
+from harness import BUILD, SHARED
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
 LOOK = os.path.join(BUILD, "tests", "shell", "look")
-SHARED = os.environ.get("MYELIN_SHARED", os.path.join(TOP, "..", "shared"))
 
 
 def look(texts, *options):

@@ -373,7 +373,6 @@ class Ends(unittest.TestCase):
             self.assertEqual(s.look(a)[1]["state"], "cancelled")
 
     def test_tool_that_asks(self):
-        import declared  # noqa: F401  (the shape of a declaration)
         tool = {
             "name": "asker", "title": "Asks", "description": "Asks.",
             "effect": "read", "marks": [], "asks": True,

@@ -4,13 +4,12 @@ import json
 import os
 import pwd
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
 
 import fake_operator
-import test_myelinctl_client as client
+import played_service as client
 
 CTL = client.CTL
 HOSTILE = "a\x1b[2J\u202e\u200b\x9b\x07\u0301\u3164b\tc\u00ad\ufe0f"

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import fake_operator
-import test_myelinctl_client as client
+import played_service as client
 from harness import wait_for
 from terminal import HAVE_TMUX, Terminal
 

@@ -1,5 +1,6 @@
 """backup and restore: of a service that runs, of one that is stopped, and on a
 host that has another key."""
+import fcntl
 import glob
 import io
 import json
@@ -11,6 +12,7 @@ import threading
 import unittest
 
 from harness import Instance, wait_for
+from test_homes import loops_work
 
 
 def end(i):
@@ -122,6 +124,73 @@ class Backup(unittest.TestCase):
                         "/neurons/n-00000000000000000000"], check=True)
         i.start()
         self.assertEqual(i.get("/v1/calls/" + call)[1]["stdout"], "kept\n")
+
+    def test_homes_while_it_runs(self):
+        """Those that nobody uses are copied; the others stay what they are."""
+        i = self.i
+        idle, live, later = ("n-%020d" % n for n in range(3))
+        homes = i.state + "/neurons/"
+
+        def make(name, text):
+            os.mkdir(homes + name, 0o700)
+            with open(homes + name + "/home.img", "wb") as f:
+                f.write(text)
+                f.truncate(64 << 20)
+
+        def read(name):
+            with open(homes + name + "/home.img", "rb") as f:
+                return f.read(8)
+
+        make(idle, b"as saved")
+        make(live, b"in use 1")
+        lock = os.open(homes + live, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            r = self.backup()
+        finally:
+            os.close(lock)
+        self.assertIn(b" with 1 of 2 homes of persistent neurons", r.stdout)
+        self.assertIn(live.encode() + b" is in use", r.stderr)
+        names = members(self.file)
+        self.assertIn("neurons/%s/home.img" % idle, names)
+        self.assertFalse([n for n in names if live in n])
+        self.assertLess(os.stat(self.file).st_size, 16 << 20)
+        with open(homes + idle + "/home.img", "r+b") as f:
+            f.write(b"changed!")
+        make(later, b"from now")
+        end(i)
+        self.restore()
+        self.assertEqual([read(n) for n in (idle, live, later)],
+                         [b"as saved", b"in use 1", b"from now"])
+        self.assertEqual(os.stat(homes + idle).st_mode & 0o7777, 0o700)
+        (aside,) = glob.glob(i.state + ".before-*")
+        self.assertEqual(os.listdir(aside + "/neurons"), [idle])
+        with open(aside + "/neurons/" + idle + "/home.img", "rb") as f:
+            self.assertEqual(f.read(8), b"changed!")
+        i.start()
+
+    def test_a_home_comes_back(self):
+        if not loops_work():
+            self.skipTest("no loop devices, or no mke2fs")
+        i = self.i
+        made = [i.request("POST", "/v1/neurons", {})[1]["neuron"]
+                for _ in range(2)]
+        sessions = [i.session(neuron=n) for n in made]
+        for s in sessions:
+            self.assertEqual(i.bash("echo saved > f", session=s)
+                             ["exit_code"], 0)
+        i.request("DELETE", "/v1/sessions/" + sessions[0])
+        r = self.backup()
+        self.assertIn(b" with 1 of 2 homes", r.stdout)
+        self.assertIn(made[1].encode() + b" is in use", r.stderr)
+        s = i.session(neuron=made[0])
+        i.bash("echo lost >> f", session=s)
+        end(i)
+        self.restore()
+        i.start()
+        for n in made:
+            s = i.session(neuron=n)
+            self.assertEqual(i.bash("cat f", session=s)["stdout"], "saved\n")
 
     def test_what_is_refused(self):
         i = self.i

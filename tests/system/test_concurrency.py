@@ -1,11 +1,13 @@
 """Many calls at once, floods, and clients that do not read."""
+import glob
+import re
 import subprocess
 import threading
 import time
 import unittest
 
-from harness import (CONFIG, SANITIZED, Instance, UnixConnection, output_of,
-                     rss_kib, stdout_of, wait_for)
+from harness import (CONFIG, SANITIZED, Instance, UnixConnection, cgroups_of,
+                     descendants_of, output_of, rss_kib, stdout_of, wait_for)
 
 WIDE = CONFIG + """
 neurons 64
@@ -50,6 +52,42 @@ class Concurrency(unittest.TestCase):
         for s in sessions:
             self.assertIn(self.i.request("DELETE", "/v1/sessions/" + s)[0],
                           (200, 204))
+
+    def leaves(self, word):
+        """How many cgroups for calls the neuron has in which word runs."""
+        for p in descendants_of(self.i.pid("neurond")):
+            try:
+                with open("/proc/%d/cmdline" % p) as f:
+                    if word not in f.read():
+                        continue
+                with open("/proc/%d/cgroup" % p) as f:
+                    path = re.search(r"^0::(.*)/c\d+$", f.read(), re.M)[1]
+            except OSError:     # it has ended meanwhile
+                continue
+            return len([n for top in cgroups_of(path.split("/")[-2])
+                        for n in glob.glob(top + "/%s/c[0-9]*" %
+                                           path.split("/")[-1])])
+        return 0
+
+    def test_a_neuron_grows_with_what_runs_in_it(self):
+        """A cgroup for one call, and for each that runs beside it."""
+        s = self.i.session()
+        for _ in range(2):
+            self.assertEqual(self.i.bash("exit 3", session=s)["exit_code"], 3)
+        calls = []
+        for n in range(3):
+            status, call = self.i.request(
+                "POST", "/v1/sessions/%s/calls" % s, {
+                    "tool": "bash", "args": {"command": "sleep 3012%d" % n}})
+            self.assertEqual(status, 202, call)
+            calls.append(call["call"])
+            wait_for(lambda: self.leaves("3012%d" % n) == n + 1, 10)
+        for call in calls:
+            self.i.request("POST", "/v1/calls/%s/cancel" % call)
+            self.assertEqual(self.i.get("/v1/calls/%s?wait_ms=20000" % call)
+                             [1]["state"], "cancelled")
+        self.assertEqual(self.i.bash("exit 4", session=s)["exit_code"], 4)
+        self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_a_stalled_reader_costs_nothing(self):
         pid = self.i.pid("apid")

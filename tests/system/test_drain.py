@@ -1,7 +1,5 @@
 """Draining: no new calls, the running ones end, and then it is said."""
 import json
-import os
-import signal
 import threading
 import time
 import unittest

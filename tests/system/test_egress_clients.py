@@ -8,7 +8,7 @@ import tempfile
 import unittest
 import zipfile
 
-from egress import Attacker, EgressInstance, Net
+from egress import EgressCase, EgressInstance
 from harness import BUILD
 
 HOST, NOT = "ok.example.com", "evil.example.net"
@@ -144,21 +144,18 @@ def archive(www):
             name, os.path.getsize(os.path.join(where, name)), digest))
 
 
-class Clients(unittest.TestCase):
+class Clients(EgressCase):
+    NAMES = (HOST, NOT)
+
+    @classmethod
+    def instance(cls):
+        for make in (repository, wheel, registry, archive):
+            make(cls.net.www)
+        return EgressInstance(cls.net, {"web": WEB})
+
     @classmethod
     def setUpClass(cls):
-        cls.net = Net((HOST, NOT))
-        try:
-            for make in (repository, wheel, registry, archive):
-                make(cls.net.www)
-            cls.i = EgressInstance(cls.net, {"web": WEB})
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.addClassCleanup(cls.net.close)
-        cls.addClassCleanup(cls.i.stop)
-        cls.w = Attacker(cls.i)
-        cls.addClassCleanup(cls.w.close)
+        super().setUpClass()
         cls.session = cls.i.session(profile="web", **cls.w.fields())
 
     def run_client(self, name, host, unset):

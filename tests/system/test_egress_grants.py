@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from egress import Attacker, EgressInstance, Net, wrapped
+from egress import EgressCase, EgressInstance, wrapped
 from harness import wait_for
 
 WEB = """
@@ -15,33 +15,20 @@ WEB = """
 ASKED = "asked.example.com"
 
 
-class Grants(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.net = Net(("ok.example.com", ASKED, "once.example.com",
-                       "denied.example.com", "evil.example.net",
-                       "xn--bcher-kva.example.com"))
-        cls.net.names({"lo.example.com": ["127.0.0.1"]})
-        try:
-            cls.i = EgressInstance(
-                cls.net, {"web": WEB, "empty": ""}, without=("no",),
-                extra='self-approval yes\n'
-                'restart-window 1s\n')
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.w = Attacker(cls.i)
+class Grants(EgressCase):
+    NAMES = ("ok.example.com", ASKED, "once.example.com",
+             "denied.example.com", "evil.example.net",
+             "xn--bcher-kva.example.com")
 
     @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
+    def instance(cls):
+        cls.net.names({"lo.example.com": ["127.0.0.1"]})
+        return EgressInstance(
+            cls.net, {"web": WEB, "empty": ""}, without=("no",),
+            extra="self-approval yes\nrestart-window 1s\n")
 
     def setUp(self):
-        self.net.forget()
+        super().setUp()
         self.session = self.i.session(profile="empty", **self.w.fields())
 
     def tearDown(self):

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from egress import Attacker, EgressInstance, Net, wrapped
+from egress import EgressCase, EgressInstance, wrapped
 from harness import rss_kib, wait_for
 
 WEB = 'allow host "ok.example.com"; allow host "raw.example.com" opaque'
@@ -17,30 +17,19 @@ LIMITS = {
     "slow": "egress-bandwidth 256K;"}
 
 
-class Load(unittest.TestCase):
+class Load(EgressCase):
+    NAMES = ("ok.example.com", "raw.example.com")
+
+    @classmethod
+    def instance(cls):
+        return EgressInstance(
+            cls.net, dict([("web", WEB)] + [(n, WEB) for n in LIMITS]),
+            limits=LIMITS)
+
     @classmethod
     def setUpClass(cls):
-        cls.net = Net(("ok.example.com", "raw.example.com"))
-        try:
-            cls.i = EgressInstance(
-                cls.net, dict([("web", WEB)] + [(n, WEB) for n in LIMITS]),
-                limits=LIMITS)
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.w = Attacker(cls.i)
+        super().setUpClass()
         cls.other = cls.i.session(profile="web", **cls.w.fields())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
-
-    def setUp(self):
-        self.net.forget()
 
     def tearDown(self):
         self.net.settled()

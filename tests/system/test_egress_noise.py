@@ -4,7 +4,7 @@ afterwards, and holds nothing of it."""
 import os
 import unittest
 
-from egress import Attacker, EgressInstance, Net
+from egress import EgressCase, EgressInstance
 from harness import wait_for
 
 WEB = """
@@ -94,46 +94,35 @@ sum(count)
 '''
 
 
-class Noise(unittest.TestCase):
-    def test(self):
-        net = Net(["ok.example.com", "two.example.com", "raw.example.com"])
-        try:
-            i = EgressInstance(net, {"web": WEB}, limits={
-                "web": "egress-idle 1s; egress-total 3s;"})
+class Noise(EgressCase):
+    NAMES = ("ok.example.com", "two.example.com", "raw.example.com")
+
+    @classmethod
+    def instance(cls):
+        return EgressInstance(cls.net, {"web": WEB}, limits={
+            "web": "egress-idle 1s; egress-total 3s;"})
+
+    def held(self):
+        """Sockets: the pipes that tunnels share stay for the next."""
+        d, n = "/proc/%d/fd/" % self.i.pid("egressd"), 0
+        for fd in os.listdir(d):
             try:
-                self.noise(i)
-            finally:
-                i.stop()
-        finally:
-            net.close()
+                n += os.readlink(d + fd).startswith("socket:")
+            except FileNotFoundError:
+                pass
+        return n
 
-    def noise(self, i):
-        w = Attacker(i)
-        pid = i.pid("egressd")
-
-        def held():
-            """Sockets: the pipes that tunnels share stay for the next."""
-            d, n = "/proc/%d/fd/" % pid, 0
-            for fd in os.listdir(d):
-                try:
-                    n += os.readlink(d + fd).startswith("socket:")
-                except FileNotFoundError:
-                    pass
-            return n
-        try:
-            session = i.session(profile="web", **w.fields())
-            w.probe('get("http://ok.example.com/ok")["status"]',
-                    session=session)
-            before = held()
-            self.assertGreater(w.probe(NOISE, session=session), 100)
-            wait_for(lambda: held() <= before, 20)
-            self.assertEqual(i.pid("egressd"), pid)
-            self.assertEqual(w.probe(
-                'get("http://ok.example.com/ok")["status"]', session=session),
-                200)
-            self.assertEqual(i.pid("egressd"), pid)
-        finally:
-            w.close()
+    def test(self):
+        pid = self.i.pid("egressd")
+        session = self.i.session(profile="web", **self.w.fields())
+        ask = 'get("http://ok.example.com/ok")["status"]'
+        self.w.probe(ask, session=session)
+        before = self.held()
+        self.assertGreater(self.w.probe(NOISE, session=session), 100)
+        wait_for(lambda: self.held() <= before, 20)
+        self.assertEqual(self.i.pid("egressd"), pid)
+        self.assertEqual(self.w.probe(ask, session=session), 200)
+        self.assertEqual(self.i.pid("egressd"), pid)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from egress import Attacker, EgressInstance, Net, wrapped
+from egress import EgressCase, EgressInstance, wrapped
 from harness import wait_for
 from test_reload import reload
 
@@ -15,29 +15,13 @@ GONE = 'allow host "gone.example.com" opaque;'
 KEPT = 'allow host "kept.example.com" opaque;'
 
 
-class Ports(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.net = Net(["%s.example.com" % n for n in (
-            "ok", "writes", "raw", "gone", "kept")])
-        try:
-            cls.i = EgressInstance(cls.net, {"web": WEB,
-                                             "reload": GONE + KEPT})
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.w = Attacker(cls.i)
+class Ports(EgressCase):
+    NAMES = ["%s.example.com" % n for n in (
+        "ok", "writes", "raw", "gone", "kept")]
 
     @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
-
-    def setUp(self):
-        self.net.forget()
+    def instance(cls):
+        return EgressInstance(cls.net, {"web": WEB, "reload": GONE + KEPT})
 
     def probe(self, code):
         return self.w.probe(code, profile="web")

@@ -4,33 +4,20 @@ import json
 import os
 import unittest
 
-from egress import Attacker, EgressInstance, Net, wrapped
+from egress import EgressCase, EgressInstance, wrapped
 from harness import wait_for
 
 WEB = 'allow host "ok.example.com"'
 ASKED = "asked.example.com"
 
 
-class Told(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.net = Net(("ok.example.com", ASKED, "evil.example.net"))
-        try:
-            cls.i = EgressInstance(cls.net, {"web": WEB, "empty": ""},
-                                   extra="self-approval yes\n",
-                                   without=("no",))
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.w = Attacker(cls.i)
+class Told(EgressCase):
+    NAMES = ("ok.example.com", ASKED, "evil.example.net")
 
     @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
+    def instance(cls):
+        return EgressInstance(cls.net, {"web": WEB, "empty": ""},
+                              extra="self-approval yes\n", without=("no",))
 
     def session(self, profile):
         s = self.i.session(profile=profile, **self.w.fields())

@@ -3,7 +3,7 @@ names fail, and as the configuration is now; and what went is on record."""
 import json
 import unittest
 
-from egress import Attacker, EgressInstance, Net
+from egress import EgressCase, EgressInstance
 from harness import wait_for
 from test_reload import reload
 
@@ -15,11 +15,11 @@ WEB = """
 """
 
 
-class Works(unittest.TestCase):
+class Works(EgressCase):
+    NAMES = ("ok.example.com", "raw.example.com", "more.example.com")
+
     @classmethod
-    def setUpClass(cls):
-        cls.net = Net(("ok.example.com", "raw.example.com",
-                       "more.example.com"))
+    def instance(cls):
         cls.net.names({
             "six.example.com": ["2600:1234::1"],
             # the first of two addresses is nowhere
@@ -27,26 +27,14 @@ class Works(unittest.TestCase):
             "second.example.com": ["2600:9999::1", "11.1.1.1"],
             "silent.example.com": {"silent": True},
             "broken.example.com": {"code": 2}})
-        try:
-            cls.i = EgressInstance(cls.net, {"web": WEB},
-                                   limits={"web": "egress-connect 700ms;"})
-            with open(cls.i.conf) as f:
-                cls.config = f.read()
-        except BaseException:
-            cls.net.close()
-            raise
-        cls.w = Attacker(cls.i)
+        return EgressInstance(cls.net, {"web": WEB},
+                              limits={"web": "egress-connect 700ms;"})
 
     @classmethod
-    def tearDownClass(cls):
-        cls.w.close()
-        try:
-            cls.i.stop()
-        finally:
-            cls.net.close()
-
-    def setUp(self):
-        self.net.forget()
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(cls.i.conf) as f:
+            cls.config = f.read()
 
     def audit(self, kind, match):
         def look():

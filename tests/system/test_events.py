@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import threading
-import time
 import unittest
 
 from harness import Instance, parse_events, wait_for

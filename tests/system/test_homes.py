@@ -35,6 +35,13 @@ def loops_work():
     return True
 
 
+def may_grow():
+    """1 if the kernel lets us: it asks for CAP_SYS_RESOURCE."""
+    with open("/proc/self/status") as f:
+        held = re.search(r"(?m)^CapBnd:\s+([0-9a-f]+)$", f.read())[1]
+    return int(held, 16) >> 24 & 1 == 1
+
+
 def loops_of(directory):
     """Loop devices whose files are below the directory."""
     found = []
@@ -246,6 +253,36 @@ class Bounds(Rig):
         self.sh("rm x; sync", ["-K"])
         self.assertLess(os.stat(self.image()).st_blocks * 512,
                         full // 2)
+
+    def grown(self, size):
+        """Bytes of the home in a neuron whose limit that is."""
+        out = self.sh("sha256sum -c sum; df -k . | tail -1", ["-K"],
+                      size=size)
+        self.assertIn("x: OK", out)
+        self.assertEqual("it can't grow" in out, not may_grow() and
+                         size > SIZE, out)
+        return int(re.search(r"/dev/loop\d+ +(\d+)", out)[1]) << 10
+
+    def test_a_raised_limit(self):
+        """It grows when it is next used, keeps all, and never shrinks."""
+        self.sh("dd if=/dev/urandom of=x bs=1M count=8; sha256sum x >sum")
+        size = [self.grown(n << 20) for n in (32, 80, 80, 16, 300)]
+        self.assertLess(size[0], SIZE)
+        if not may_grow():
+            # told, and as good as it was
+            self.assertEqual(size, size[:1] * 5)
+            return
+        self.assertGreater(size[1], 70 << 20)
+        self.assertEqual(size[1:4], [size[1]] * 3)
+        self.assertGreater(size[4], 270 << 20)
+        self.assertEqual(os.stat(self.image()).st_size, 300 << 20)
+        self.assertLess(os.stat(self.image()).st_blocks * 512, 40 << 20)
+        r = subprocess.run(["/sbin/e2fsck", "-f", "-n", self.image()],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(r.returncode, 0, r.stdout)
+        # what a crash kept from being done is done the next time
+        os.truncate(self.image(), 400 << 20)
+        self.assertGreater(self.grown(400 << 20), 360 << 20)
 
     def test_inodes(self):
         code = ("import os\nn = 0\ntry:\n  while n < 5000:\n"

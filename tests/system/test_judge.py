@@ -3,15 +3,11 @@ import collections
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
-from harness import Instance, Workspace
+from harness import BUILD, CTL, Instance, SHARED, Workspace
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.environ.get("MYELIN_BUILD", os.path.join(TOP, "build"))
-SHARED = os.environ.get("MYELIN_SHARED",
-                        os.path.join(os.path.dirname(TOP), "shared"))
 JUDGED = os.path.join(BUILD, "judged", "judged")
 RANK = {"allow": 0, "ask": 1, "deny": 2}
 ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
@@ -86,6 +82,41 @@ class Cases(unittest.TestCase):
         print("# %d of %d ask: %s" % (n, rows, ", ".join(
             "%s %d" % i for i in asks.most_common())))
         self.assertLessEqual(n, rows * 0.20)
+
+
+class Library(unittest.TestCase):
+    """myelinctl judge says what it could not run, and why."""
+
+    def ctl(self, directory):
+        return subprocess.run([CTL, "judge", "-L", directory, "ls"],
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=30)
+
+    def test_no_judged(self):
+        with tempfile.TemporaryDirectory() as top:
+            for name, text, mode in (("none", None, 0), ("file", "", 0o644),
+                                     ("fails", "#!/bin/sh\nexit 3\n", 0o755),
+                                     ("dies", "#!/bin/sh\nkill -9 $$\n",
+                                      0o755)):
+                os.mkdir(os.path.join(top, name))
+                if text is not None:
+                    path = os.path.join(top, name, "judged")
+                    with open(path, "w") as f:
+                        f.write(text)
+                    os.chmod(path, mode)
+            for name, words in (("none", "No such file or directory"),
+                                ("file", "Permission denied"),
+                                ("file/judged", "Not a directory"),
+                                ("fails", "ended with status 3"),
+                                ("dies", "was killed by SIGKILL")):
+                r = self.ctl(os.path.join(top, name))
+                self.assertEqual((r.returncode, r.stdout), (1, b""), name)
+                said = r.stderr.decode()
+                self.assertIn(words, said)
+                self.assertIn(os.path.join(top, name, "judged"), said)
+                self.assertEqual("-L names" in said,
+                                 name not in ("fails", "dies"), said)
 
 
 class Calls(unittest.TestCase):

@@ -152,10 +152,89 @@ class Ids(unittest.TestCase):
             self.assertIn(words, r.stderr)
 
 
+class Far(unittest.TestCase):
+    """In a log of many files: what is old, and what is not there."""
+
+    def test_far_back(self):
+        with Instance(extra="audit-file 64K\n") as i:
+            _, opened, s = answered(i, "POST", "/v1/sessions", {})
+            session = s["session"]
+            _, rid, call = answered(
+                i, "POST", "/v1/sessions/%s/calls" % session, {
+                    "tool": "exec", "args": {"argv": ["true"]},
+                    "wait_ms": 20000})
+            _, alone, one = answered(i, "POST", "/v1/calls", {
+                "tool": "exec", "args": {"argv": ["true"]},
+                "wait_ms": 20000})
+            status, first, _ = answered(i, "POST", "/v1/log", {
+                "level": "brief"}, operator=True)
+            self.assertEqual(status, 200)
+            # more than the pages in which what begins is looked for
+            c = i.connection(operator=True)
+            for _ in range(2600):
+                answered(i, "POST", "/v1/log", {"level": "brief"},
+                         connection=c)
+            c.close()
+            answered(i, "DELETE", "/v1/sessions/" + session)
+            _, last, _ = answered(i, "POST", "/v1/log", {"level": "brief"},
+                                  operator=True)
+            _, rid2, _ = answered(i, "POST", "/v1/calls", {
+                "tool": "exec", "args": {"argv": ["true"]},
+                "wait_ms": 20000})
+            everything = records(i)
+            at = {r["request_id"]: r["seq"] for r in everything
+                  if "request_id" in r}
+            for what, names in (
+                    (session, ["session.opened", "call.asked", "call.judged",
+                               "call.started", "call.finished",
+                               "session.ended"]),
+                    (opened, ["session.opened", "session.ended"]),
+                    (call["call"], ["call.asked", "call.judged",
+                                    "call.started", "call.finished"]),
+                    (rid, ["call.asked", "call.judged", "call.started",
+                           "call.finished"]),
+                    (alone, ["call.asked", "call.judged", "neuron.made",
+                             "call.started", "call.finished",
+                             "neuron.gone"]),
+                    (one["neuron"], [
+                        "call.asked", "call.judged", "neuron.made",
+                        "call.started", "call.finished", "neuron.gone"]),
+                    (s["neuron"], [
+                        "neuron.made", "session.opened", "call.asked",
+                        "call.judged", "call.started", "call.finished",
+                        "neuron.gone"]),
+                    (first, ["log.level"]), (last, ["log.level"])):
+                r = i.ctl("log", "--json", what)
+                self.assertEqual((r.returncode, r.stderr), (0, b""), what)
+                got = [json.loads(one)["event"]
+                       for one in r.stdout.splitlines()]
+                self.assertEqual(sorted(got), sorted(names), what)
+            # as far as it is told to look, and not further
+            for what, since, there in (
+                    (first, str(at[first]), True),
+                    (first, str(at[first] + 1), False),
+                    (rid2, str(at[last]), True),
+                    (first, everything[0]["time"], True),
+                    (first, "2999-01-01", False)):
+                r = i.ctl("log", "--json", "--since", since, what)
+                self.assertEqual(r.returncode, 0 if there else 1, r.stderr)
+                self.assertEqual(bool(r.stdout), there)
+                self.assertEqual(b"is not in the records from" in r.stderr,
+                                 not there)
+            r = i.ctl("log", "--since", "yesterday", first)
+            self.assertEqual(r.returncode, 2)
+            # nor after it is over
+            r = i.ctl("log", "r-0123456789abcdef")
+            self.assertIn(b"has nothing of", r.stderr)
+            self.assertNotIn(b"is not in the records", r.stderr)
+
+
 class Journal(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.s = Played("approval-expiry 60s\nlog verbose\n")
+        cls.s = Played("approval-expiry 60s\nlog verbose\n"
+                       "profile default { egress { allow host "
+                       "listed.example } }\n")
 
     @classmethod
     def tearDownClass(cls):
@@ -198,6 +277,20 @@ class Journal(unittest.TestCase):
                    if "by operator" in e["MESSAGE"]]
         self.assertEqual(len(decided), 1)
         self.assertRegex(decided[0]["MYELIN_REQUEST_ID"], RID)
+
+    def test_fields_of_egress(self):
+        """What is let through to the network names the call it is of."""
+        s = self.s
+        _, call = s.request(AGENT, "POST", "/v1/calls", {
+            "tool": "fetch", "args": {"url": "http://not.listed.example/"},
+            "wait_ms": 20000})
+        self.assertEqual(call.get("state"), "completed", call)
+        wait_for(lambda: self.of(MYELIN_NEURON=call["neuron"],
+                                 MYELIN_PROCESS="egressd"), 10)
+        (e,) = self.of(MYELIN_NEURON=call["neuron"],
+                       MYELIN_PROCESS="egressd")
+        self.assertIn("not.listed.example:80 is refused", e["MESSAGE"])
+        self.assertEqual(e["MYELIN_CALL"], call["call"])
 
     def test_no_text_becomes_a_field(self):
         """What a client says is in the message, whatever it looks like."""

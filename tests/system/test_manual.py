@@ -298,6 +298,15 @@ class Pages(unittest.TestCase):
                      "myelin-api.7", "myelin-security.7", "myelin-tool.5"):
             self.assertTrue(os.path.exists(os.path.join(MAN, name)), name)
 
+    def test_quotes_do_not_nest(self):
+        """Dq quotes to the end of its line, another Dq included."""
+        for path in sorted(glob.glob(os.path.join(MAN, "*.[1-8]"))):
+            with open(path) as f:
+                for line in f:
+                    self.assertLess(len(re.findall(r"^\.Dq\b| Dq\b", line))
+                                    if line[0] == "." else 0, 2,
+                                    (path, line))
+
     def test_each_is_installed(self):
         listed = set()
         for path in glob.glob(os.path.join(TOP, "*", "local.mk")):
@@ -315,6 +324,26 @@ class Pages(unittest.TestCase):
                 for name, number in re.findall(
                         r"\bXr (myelin[a-z.-]*) ([1-8])", f.read()):
                     self.assertIn("%s.%s" % (name, number), ours, path)
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(TOP, "README.md")) as f:
+            self.text = f.read()
+        self.dirs = {os.path.basename(os.path.dirname(p)) for p in
+                     glob.glob(os.path.join(TOP, "*", "local.mk"))}
+
+    def test_each_directory_has_a_row(self):
+        rows = re.findall(r"^\| `([a-z]+)` \|", self.text.split(
+            "## Where things are\n")[1].split("\n## ")[0], re.M)
+        self.assertEqual(sorted(rows), sorted(self.dirs))
+
+    def test_files_that_it_names_are_there(self):
+        named = re.findall(r"(?<![\w/])(?:%s|man)/[A-Za-z0-9_./-]*[A-Za-z0-9]" %
+                           "|".join(sorted(self.dirs)), self.text)
+        self.assertGreater(len(named), 30)
+        for path in named:
+            self.assertTrue(os.path.exists(os.path.join(TOP, path)), path)
 
 
 if __name__ == "__main__":

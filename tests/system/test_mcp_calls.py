@@ -7,8 +7,9 @@ import subprocess
 import time
 import unittest
 
+from approvals import AGENT, Split
 from harness import Instance, Workspace, wait_for
-from mcp import LEGACY, SSE, Mcp, Stdio, meta
+from mcp import LEGACY, Mcp, Stdio, meta
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQAB"
@@ -625,6 +626,37 @@ class OverStdio(Base):
             best = min(best, time.monotonic() - begin)
             self.assertIn(b"supportedVersions", r.stdout)
         self.assertLess(best, 0.1)
+
+
+class ReadOnly(unittest.TestCase):
+    def test_a_read_only_workspace(self):
+        """As the body of /v1 has it, on each way that opens a session."""
+        w = Workspace(AGENT, AGENT)
+        self.addCleanup(w.close)
+        w.write("a.txt", "from the host\n")
+        w.give()
+        tried = {"command": "cat a.txt && echo x > b.txt"}
+        here = {"Myelin-Workspace": w.path, "Myelin-Read-Only": "true"}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": "bash", "arguments": tried}}
+        with Split() as split:
+            s = Stdio(split.i, "-w", w.path, "--read-only")
+            s.initialize()
+            results = [s.call(1, "bash", tried)]
+            s.end()
+            mcp = Mcp(split.i, AGENT)
+            results.append(mcp.modern_call("bash", tried, here))
+            mcp.initialize()
+            results.append(mcp.raw(body, dict(
+                mcp.legacy_headers(), **here))[2][-1]["result"])
+            mcp.delete()
+            for r in results:
+                self.assertIn("from the host", texts(r)[0])
+                self.assertIn("Read-only file system", json.dumps(r))
+            self.assertEqual(os.listdir(w.path), ["a.txt"])
+            here["Myelin-Read-Only"] = "false"
+            mcp.modern_call("bash", tried, here)
+            self.assertIn("b.txt", os.listdir(w.path))
 
 
 class StdioRestart(unittest.TestCase):

@@ -16,7 +16,7 @@ import unittest
 import xml.etree.ElementTree
 
 import fake_operator
-import test_myelinctl_client as client
+import played_service as client
 from approvals import AGENT, Split
 from harness import TOP, wait_for
 

@@ -4,10 +4,8 @@ import os
 import re
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
-import time
 import unittest
 
 from harness import BUILD, CONFIG, MYELIND, TOP, Instance, wait_for

@@ -1,12 +1,11 @@
 """Calls with a terminal; resize; signals."""
-import http.client
 import json
 import os
 import threading
 import time
 import unittest
 
-from harness import (CONFIG, Instance, Workspace, descendants_of, output_of,
+from harness import (CONFIG, Instance, descendants_of, output_of,
                      parse_events, stdout_of, wait_for)
 
 PTY = {"rows": 24, "cols": 80}

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import urllib.parse
 
-from harness import CONFIG, CTL, Instance, Workspace, wait_for
+from harness import CONFIG, CTL, Instance, wait_for
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 

@@ -133,5 +133,35 @@ class Shipped(unittest.TestCase):
         self.assertIn(b"+without", r.stdout)
 
 
+class Tarball(unittest.TestCase):
+    """What "make dist" packs, without packing it."""
+
+    MAKE = "include Makefile\nlist:\n\t@printf '%s\\n' $(DISTFILES)\n"
+    # debian is dist-hook's, with what a build of a package left taken away.
+    NOT = (".ci/", ".gitignore", "debian/")
+
+    def test_all_of_the_tree_is_in_it(self):
+        if not os.path.exists(os.path.join(TOP, ".git")) or \
+                shutil.which("git") is None:
+            self.skipTest("this is no clone, or there is no git")
+        tree = subprocess.run(
+            ["git", "-c", "safe.directory=*", "-C", TOP, "ls-files", "-z"],
+            check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
+        made = subprocess.run(
+            ["make", "-s", "--old-file=Makefile", "-f", "-", "list"],
+            cwd=BUILD, input=self.MAKE.encode(), check=True,
+            stdout=subprocess.PIPE).stdout.decode().splitlines()
+        packed = set()
+        for name in made:
+            for path in glob.glob(os.path.join(BUILD, name)) + \
+                    glob.glob(os.path.join(TOP, name)):
+                packed.add(os.path.relpath(os.path.realpath(path),
+                                           os.path.realpath(TOP)))
+        self.assertGreater(len(packed), 500)
+        self.assertEqual([f for f in tree if f and not f.startswith(self.NOT)
+                          and f not in packed and not any(
+                              f.startswith(d + "/") for d in packed)], [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -249,6 +249,47 @@ START_TEST(test_sweep)
 }
 END_TEST
 
+/* A leaf that is there before its neuron asks for it, as the kernel makes it. */
+static void
+fake_leaf(const char *name)
+{
+	char path[64];
+
+	ck_assert_int_eq(mkdirat(tree, name, 0755), 0);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", name);
+	put(tree, path, "");
+}
+
+START_TEST(test_leaves)
+{
+	struct cg_neuron cg = { .v2 = tree, .v1 = { -1, -1, -1 } };
+	unsigned i;
+
+	for (i = 0; i < NEURON_RUNNING_MAX; i++)
+		cg.leaf[i] = -1;
+	fake_leaf("c0");
+	fake_leaf("c1");
+	ck_assert_int_eq(cg_leaves(&cg, geteuid(), 2), 0);
+	ck_assert_int_eq(cg.nleaves, 2);
+	ck_assert_int_ne(cg.leaf[1], -1);
+	/* Those that are there stay as they are. */
+	ck_assert_int_eq(cg_leaves(&cg, geteuid(), 1), 0);
+	ck_assert_int_eq(cg.nleaves, 2);
+	/* This one has no file that could be given away. */
+	ck_assert_int_eq(cg_leaves(&cg, geteuid(), 3), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_int_eq(cg.nleaves, 2);
+	ck_assert_int_eq(cg.leaf[2], -1);
+	ck_assert_int_eq(faccessat(tree, "c2", F_OK, 0), -1);
+	/* The next time it has. */
+	fake_leaf("c2");
+	ck_assert_int_eq(cg_leaves(&cg, geteuid(), 3), 0);
+	ck_assert_int_eq(cg.nleaves, 3);
+	for (i = 0; i < 3; i++)
+		close(cg.leaf[i]);
+}
+END_TEST
+
 /* ---- where we go on pure v2, as files of a fake tree ---- */
 
 #define ALL	"cpuset cpu io memory pids\n"
@@ -408,6 +449,7 @@ main(void)
 	tcase_add_test(fake, test_counters);
 	tcase_add_test(fake, test_missing_files);
 	tcase_add_test(fake, test_sweep);
+	tcase_add_test(fake, test_leaves);
 	tcase_add_test(fake, test_own_is_empty);
 	tcase_add_test(fake, test_own_is_shared);
 	tcase_add_test(fake, test_at_the_root);

@@ -3,26 +3,34 @@
 #include <sys/stat.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "policyd_rig_test.h"
+
+static int	inlined;	/* they go in their message */
 
 /* Sends a transcript; -1 where nothing answers, else what became of it. */
 static int
 send_transcript(uint64_t handle, const char *call, const char *text,
     size_t size)
 {
-	struct enc *e = enc_new(128);
+	struct enc *e = enc_new(MSG_MAX_SIZE);
 	char id[ID_SIZE];
 	struct got g;
 	int fd, kept;
 
-	fd = memfd_sealed("transcript", text, size);
-	ck_assert_int_ne(fd, -1);
 	enc_u64(e, handle);
 	enc_str(e, call);
 	enc_str(e, "");
-	rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT, e, &fd, 1);
-	close(fd);
+	if (inlined) {
+		enc_bytes(e, text, size);
+		rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT_TEXT, e, NULL, 0);
+	} else {
+		fd = memfd_sealed("transcript", text, size);
+		ck_assert_int_ne(fd, -1);
+		rig_send(rig.fd[RIG_AGENT], MSG_TRANSCRIPT, e, &fd, 1);
+		close(fd);
+	}
 	if (rig_recv(rig.fd[RIG_AGENT], 2000, &g) != 1)
 		return (-1);
 	ck_assert_uint_eq(g.type, MSG_TRANSCRIBED);
@@ -73,6 +81,7 @@ START_TEST(kept_and_given_back)
 	uint64_t handle = user();
 	char id[ID_SIZE], *lines;
 
+	inlined = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(handle, id, text, strlen(text)), 1);
 	lines = query(RIG_AGENT, handle, QUERY_CALL, id);
@@ -93,6 +102,7 @@ START_TEST(once)
 	uint64_t handle = user();
 	char id[ID_SIZE];
 
+	inlined = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(handle, id, "{}", 2), 1);
 	ck_assert_int_eq(send_transcript(handle, id, "{\"a\":1}", 7), -1);
@@ -108,6 +118,7 @@ START_TEST(only_ones_own)
 	struct rig_call c;
 	char id[ID_SIZE];
 
+	inlined = _i;
 	call_over(handle, id);
 	ck_assert_int_eq(send_transcript(other, id, "{}", 2), 0);
 	ck_assert_int_eq(send_transcript(handle, "c-00000000000000000000",
@@ -141,15 +152,17 @@ static const struct {
 } no_lines[] = {
 	{ "{}\n{}", 5 }, { "\n", 1 }, { "{\0}", 3 },
 };
+#define NO_LINES	(int)(sizeof(no_lines) / sizeof(no_lines[0]))
 
 START_TEST(no_line)
 {
 	uint64_t handle = user();
 	char id[ID_SIZE], *lines;
 
+	inlined = _i >= NO_LINES;
 	call_over(handle, id);
-	ck_assert_int_eq(send_transcript(handle, id, no_lines[_i].text,
-	    no_lines[_i].size), 0);
+	ck_assert_int_eq(send_transcript(handle, id,
+	    no_lines[_i % NO_LINES].text, no_lines[_i % NO_LINES].size), 0);
 	lines = query(RIG_AGENT, handle, QUERY_CALL, id);
 	ck_assert_ptr_nonnull(strstr(lines, "\"transcript\":false"));
 	ck_assert_ptr_null(strchr(lines, '\n'));
@@ -233,6 +246,74 @@ START_TEST(a_lost_end)
 }
 END_TEST
 
+static void
+shell(const char *command)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "cd %s/policy && %s", rig.dir, command);
+	ck_assert_int_eq(system(line), 0);
+}
+
+static const char *
+listed(const json_t *json, size_t i)
+{
+	return (rig_text(json_array_get(json_object_get(json, "calls"), i),
+	    "call"));
+}
+
+/*
+ * A process that is killed before it could write to the database what the
+ * audit log has: the next one has the calls all the same, how they ended and
+ * what they printed, under the serials that they had; and tells of what still
+ * ran that it was interrupted.
+ */
+START_TEST(calls_before_their_commit)
+{
+	static const char words[] = "{\"stdout\":\"last words\"}";
+	struct rig_call live, across;
+	char old[ID_SIZE], id[ID_SIZE], next[ID_SIZE], *lines;
+	uint64_t handle = user();
+	json_t *json;
+
+	call_over(handle, old);
+	ck_assert_int_eq(send_transcript(handle, old, "{\"a\":1}", 7), 1);
+	launched(handle, NULL, &across);
+	/* who reads has what waits written: the copy has these two */
+	(void)query(RIG_AGENT, handle, QUERY_CALLS, "");
+	shell("mkdir ../aside && cp -p state.db* ../aside");
+	call_over(handle, id);
+	ck_assert_int_eq(send_transcript(handle, id, words, strlen(words)), 1);
+	rig_ended(&rig, &across, END_SIGNALLED, 0, 9, "");
+	json_decref(rig_finished(&rig, &across));
+	rig_want(&rig, RIG_LAUNCH, MSG_NEURON_DROP, &(struct got){0});
+	launched(handle, NULL, &live);
+	rig_kill(&rig);
+	shell("rm -f state.db* && cp -p ../aside/state.db* . && "
+	    "rm -r ../aside");
+	ck_assert_int_eq(rig_start(&rig), 0);
+	handle = user();
+	lines = query(RIG_AGENT, handle, QUERY_CALL, id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"state\":\"completed\""));
+	ck_assert_ptr_nonnull(strstr(lines, "}\n{\"stdout\":\"last words\"}\n"));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, live.id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"reason\":\"interrupted\""));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, across.id);
+	ck_assert_ptr_nonnull(strstr(lines, "\"reason\":\"signalled\""));
+	ck_assert_ptr_nonnull(strstr(lines, "\"signal\":\"KILL\""));
+	lines = query(RIG_AGENT, handle, QUERY_CALL, old);
+	ck_assert_ptr_nonnull(strstr(lines, "}\n{\"a\":1}\n"));
+	/* newest first: no serial was given twice */
+	call_over(handle, next);
+	json = json_loads(query(RIG_AGENT, handle, QUERY_CALLS, ""), 0, NULL);
+	ck_assert_str_eq(listed(json, 0), next);
+	ck_assert_str_eq(listed(json, 1), live.id);
+	ck_assert_str_eq(listed(json, 2), id);
+	ck_assert_str_eq(listed(json, 3), across.id);
+	json_decref(json);
+}
+END_TEST
+
 START_TEST(the_end_of_a_session_is_told)
 {
 	uint64_t handle = user();
@@ -261,15 +342,15 @@ main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, start, stop);
-	tcase_add_test(t, kept_and_given_back);
-	tcase_add_test(t, once);
-	tcase_add_test(t, only_ones_own);
+	tcase_add_loop_test(t, kept_and_given_back, 0, 2);
+	tcase_add_loop_test(t, once, 0, 2);
+	tcase_add_loop_test(t, only_ones_own, 0, 2);
 	tcase_add_test(t, of_another_apid);
-	tcase_add_loop_test(t, no_line, 0,
-	    sizeof(no_lines) / sizeof(no_lines[0]));
+	tcase_add_loop_test(t, no_line, 0, 2 * NO_LINES);
 	tcase_add_test(t, too_large);
 	tcase_add_test(t, a_torn_end);
 	tcase_add_test(t, a_lost_end);
+	tcase_add_test(t, calls_before_their_commit);
 	tcase_add_test(t, the_end_of_a_session_is_told);
 	suite_add_tcase(s, t);
 	return (rig_main(s));

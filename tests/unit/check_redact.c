@@ -43,6 +43,11 @@ static const char *const lines[][2] = {
 	{ "X-Api-Key: 12", "X-Api-Key: **" },
 	{ "GET /?access_token=abc&x=1", "GET /?access_token=***&x=1" },
 	{ "https://me:pw@host/x", "https://me:**@host/x" },
+	/* a key in what stands before a value */
+	{ "https://glpat-0123456789abcdefghij:pw12@host",
+	    "https://***:***@host" },
+	{ "token.ghp_0123456789abcdefghijABCDEFGHIJ012345=abc",
+	    "token.***=***" },
 	{ "https://host:80/a@b", "https://host:80/a@b" },
 	{ "token", "token" },
 	{ "token:", "token:" },

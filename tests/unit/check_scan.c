@@ -309,6 +309,49 @@ START_TEST(test_idle_anywhere)
 }
 END_TEST
 
+/* Secrets beside and inside of others, and values longer than is looked at. */
+static const struct {
+	const char	*shape;
+	const char	*want;
+} together[] = {
+	/* the secret that may belong to the id hides where the token begins */
+	{ "AKIA" "%16u xoxe" ".xoxp-1-%40a\n", "[redacted:aws] "
+	    "[redacted:slack]\n" },
+	{ "https://glpat" "-%20a:hunter22@h/x", "https://[redacted:gitlab]:"
+	    "[redacted:url-password]@h/x" },
+	{ "https://ghp" "_%36a:@h/x", "https://[redacted:github]:@h/x" },
+	{ "https://user:ghp" "_%36a@h/x", "https://user:"
+	    "[redacted:url-password]@h/x" },
+	{ "to" "ken.ghp_%36a=%20a\n", "token.[redacted:github]="
+	    "[redacted:token]\n" },
+	{ "<to" "ken>%300a</token>", "<token>[redacted:token]</token>" },
+	{ "pass" "word=\"%159a\\\"%20a\" x", "password=\""
+	    "[redacted:password]\" x" },
+};
+
+/* Wherever two reads cut it. */
+START_TEST(test_together)
+{
+	char text[1024];
+	size_t n, first, second;
+
+	strcpy(text, expand(together[_i].shape));
+	n = strlen(text);
+	for (first = 0; first <= n; first++)
+		for (second = first; second <= n; second += 1 + n / 7) {
+			start();
+			feed(text, first, 0);
+			feed(text + first, second - first, 0);
+			feed(text + second, n - second, 0);
+			feed("", 0, 1);
+			scan_free(stream.scan);
+			ck_assert_msg(strcmp(stream.out, together[_i].want)
+			    == 0, "cut at %zu and %zu: %s became %s", first,
+			    second, text, stream.out);
+		}
+}
+END_TEST
+
 /* ---- what is none ---- */
 
 static const char *const harmless[] = {
@@ -573,6 +616,8 @@ main(void)
 	tcase_add_loop_test(tc, test_kinds, 0, NSECRETS);
 	tcase_add_loop_test(tc, test_cut_anywhere, 0, NSECRETS);
 	tcase_add_loop_test(tc, test_idle_anywhere, 0, NSECRETS);
+	tcase_add_loop_test(tc, test_together, 0,
+	    sizeof(together) / sizeof(together[0]));
 	tcase_add_loop_test(tc, test_harmless, 0, NHARMLESS);
 	tcase_add_test(tc, test_prompts);
 	tcase_add_test(tc, test_aws_secret_near);

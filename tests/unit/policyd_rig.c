@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -78,38 +79,88 @@ char	rig_over[ID_SIZE], rig_over_reason[32];
 unsigned rig_news;
 uint64_t rig_news_last;
 
+/* What is left of a packet with several messages, of each socket. */
+static struct rest {
+	ino_t	 socket;
+	uint8_t	 data[MSG_MAX_SIZE];
+	size_t	 size;
+	int	 fds[16];		/* the last one's */
+	unsigned nfds;
+} rests[16];
+
+static struct rest *
+rest_of(int fd)
+{
+	struct rest *r, *none = NULL;
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	for (r = rests; r < rests + 16; r++) {
+		if (r->size > 0 && r->socket == st.st_ino)
+			return (r);
+		if (r->size == 0)
+			none = r;
+	}
+	ck_assert_ptr_nonnull(none);
+	none->socket = st.st_ino;
+	return (none);
+}
+
 static int
-recv_one(int fd, int ms, struct got *g)
+read_packet(int fd, int ms, struct rest *r)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	char control[CMSG_SPACE(sizeof(int) * 16)];
-	uint8_t packet[MSG_MAX_SIZE];
-	struct iovec iov = { .iov_base = packet, .iov_len = sizeof(packet) };
+	struct iovec iov = { .iov_base = r->data, .iov_len = sizeof(r->data) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control, .msg_controllen = sizeof(control) };
 	struct cmsghdr *cmsg;
 	ssize_t n;
 
-	memset(g, 0, offsetof(struct got, data));
-	g->nfds = 0;
 	if (poll(&pfd, 1, ms) == 0)
 		return (0);
 	n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n <= 0)
 		return (-1);
-	ck_assert_int_ge(n, 8);
+	r->size = (size_t)n;
+	r->nfds = 0;
 	for (cmsg = CMSG_FIRSTHDR(&msg); cmsg != NULL;
 	    cmsg = CMSG_NXTHDR(&msg, cmsg)) {
-		g->nfds = (unsigned)((cmsg->cmsg_len - CMSG_LEN(0)) /
+		r->nfds = (unsigned)((cmsg->cmsg_len - CMSG_LEN(0)) /
 		    sizeof(int));
-		memcpy(g->fds, CMSG_DATA(cmsg), g->nfds * sizeof(int));
+		memcpy(r->fds, CMSG_DATA(cmsg), r->nfds * sizeof(int));
 	}
-	g->type = (unsigned)(packet[0] | packet[1] << 8);
+	return (1);
+}
+
+static int
+recv_one(int fd, int ms, struct got *g)
+{
+	struct rest *r = rest_of(fd);
+	uint32_t size;
+	int n;
+
+	memset(g, 0, offsetof(struct got, data));
+	g->nfds = 0;
+	if (r->size == 0 && (n = read_packet(fd, ms, r)) != 1)
+		return (n);
+	ck_assert_uint_ge(r->size, 8);
+	g->type = (unsigned)(r->data[0] | r->data[1] << 8);
+	memcpy(&size, r->data + 4, sizeof(size));
+	size = le32toh(size);
+	ck_assert_uint_le(size, r->size - 8);
+	ck_assert_int_eq(r->data[3], size < r->size - 8);
+	memcpy(g->data, r->data + 8, size);
+	dec_init(&g->d, g->data, size);
+	r->size -= 8 + size;
+	memmove(r->data, r->data + 8 + size, r->size);
+	if (r->size == 0) {
+		g->nfds = r->nfds;
+		memcpy(g->fds, r->fds, sizeof(g->fds));
+	}
 	/* The first on each channel of an agent; no test waits for it. */
 	if (g->type == MSG_SEAL_KEY)
 		return (rig_recv(fd, ms, g));
-	memcpy(g->data, packet + 8, (size_t)n - 8);
-	dec_init(&g->d, g->data, (size_t)n - 8);
 	return (1);
 }
 

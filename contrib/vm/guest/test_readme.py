@@ -3,20 +3,23 @@ in which it stands there, on a fresh Debian.  Then what is to be there after the
 power was cut (test_power.py).
 
 The tests of class Newcomer run in the order of their names."""
+import glob
 import json
 import os
 import pwd
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path[:0] = [HERE, os.path.join(TOP, "tests", "system")]
+from models import Model  # noqa: E402
 from test_package import (PAYLOAD, get, journal, sh, show,  # noqa: E402
                           wait_for)
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__)))))
 POWER = "/var/lib/vm-power.json"
 CONF = "/etc/myelin/conf.d/vm.conf"
 HOME = "/home/me"
@@ -109,11 +112,50 @@ class Newcomer(unittest.TestCase):
         self.assertEqual(self.wait(p, run, 0), "ran\n")
 
     def test_3_the_packages_own_test(self):
-        """What autopkgtest runs; the users that it makes are its own."""
-        r = sh("sh", os.path.join(TOP, "debian", "tests", "life"),
-               timeout=300)
-        self.assertEqual(r.returncode, 0, (r.stdout, r.stderr[-3000:]))
-        self.assertIn(b"life: done", r.stdout)
+        """By Debian's runner, which installs the package again; the users that
+        the test makes are its own."""
+        package, = glob.glob(PAYLOAD + "/myelin_*.deb")
+        out = "/var/tmp/autopkgtest"
+        # as a build leaves it: it would build another one, with dpkg-dev
+        shutil.copytree(os.path.join(TOP, "debian"),
+                        "/var/tmp/myelin/debian")
+        open("/var/tmp/myelin/debian/files", "w").close()
+        r = sh("autopkgtest", "--output-dir", out, package,
+               "/var/tmp/myelin", "--", "null", timeout=600)
+        # 8 would be: a test was skipped
+        self.assertEqual(r.returncode, 0, r.stdout[-3000:] + r.stderr[-3000:])
+        with open(out + "/summary") as f:
+            self.assertRegex(f.read(), r"\Alife +PASS\n\Z")
+        with open(out + "/life-stdout") as f:
+            self.assertIn("life: done\n", f.read())
+
+    def test_3b_an_agent_by_its_recipe(self):
+        """Codex CLI, as far as it can be typed: a scripted model, on the
+        loopback, says what a person or a real one would."""
+        program = PAYLOAD + "/codex"
+        if not os.path.exists(program):
+            self.skipTest("the host's npm had no Codex CLI")
+        sh("install", "-m", "755", program, "/usr/local/bin/codex")
+        found = blocks(chapter("Use it from the agent you have"))
+        config, (line,) = [found[n:n + 2] for n, b in enumerate(found)
+                           if b[0] == "[mcp_servers.myelin]"][0]
+        with Model("cat greeting; pwd", "It is done.") as model:
+            config = [
+                'model = "scripted"', 'model_provider = "ours"',
+                "[model_providers.ours]", 'name = "ours"',
+                'base_url = "%s/v1"' % model.url, 'wire_api = "responses"',
+                ] + config + ["startup_timeout_sec = 120"]
+            self.type("mkdir -p ~/.codex && cat >~/.codex/config.toml <<'E'\n"
+                      "%s\nE" % "\n".join(config))
+            # nobody sits before it: then it has no server of its own either
+            line = line.replace("codex ", "codex exec --skip-git-repo-check ") \
+                .replace(" --no-daemon", "")
+            out = self.type(line + " 'what is there?'", cwd=HOME + "/src/app")
+        self.assertEqual(out, "It is done.\n")
+        self.assertIn("hello", json.dumps(model.came))
+        self.assertIn(HOME + "/src/app", json.dumps(model.came))
+        self.assertIn(("bash", "completed"), [
+            (c["tool"], c["state"]) for c in get("/v1/calls")["calls"]])
 
     def test_4_a_stranger_finds_the_log(self):
         self.assertIn("myelind", journal("-n", "50"))
