@@ -229,11 +229,23 @@ search_back(const struct options *o, struct found *f, uint64_t floor,
 	return (0);
 }
 
+/* The first of the ids that is of its own type; NULL if there is none. */
+static const char *
+root_id(const struct found *f)
+{
+	size_t i;
+
+	for (i = 0; f->root != 'r' && i < f->n; i++)
+		if (id_ok(f->root, f->ids[i]))
+			return (f->ids[i]);
+	return (NULL);
+}
+
 /* When the service says that it began; 0 if it does not know. */
 static int
 ask_when(const struct options *o, const struct found *f, char when[AUDIT_TIME])
 {
-	static const struct {
+	static const struct row {
 		char		 type;
 		const char	*path, *member;
 	} rows[] = {
@@ -241,25 +253,22 @@ ask_when(const struct options *o, const struct found *f, char when[AUDIT_TIME])
 		{ ID_SESSION, "/v1/sessions/", "created" },
 		{ ID_NEURON, "/v1/neurons/", "created" },
 	};
+	const struct row *row = NULL;
+	const char *id = root_id(f), *text = NULL;
 	struct http_response r;
-	const char *id = NULL, *text = NULL;
 	char target[64];
-	size_t i, k;
-	json_t *json = NULL;
+	json_t *json;
+	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		for (k = 0; k < f->n && rows[i].type == f->root; k++)
-			if (id_ok(rows[i].type, f->ids[k]))
-				id = f->ids[k];
-		if (id != NULL)
-			break;
-	}
-	if (id == NULL)
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].type == f->root)
+			row = &rows[i];
+	if (id == NULL || row == NULL)
 		return (0);
-	(void)snprintf(target, sizeof(target), "%s%s", rows[i].path, id);
+	(void)snprintf(target, sizeof(target), "%s%s", row->path, id);
 	json = api_ask(o, OPERATOR, "GET", target, NULL, &r);
 	if (json != NULL && r.status == 200)
-		text = text_of(json, rows[i].member);
+		text = text_of(json, row->member);
 	if (text != NULL)
 		(void)snprintf(when, AUDIT_TIME, "%s", text);
 	json_decref(json);

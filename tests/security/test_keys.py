@@ -342,6 +342,14 @@ class Bearer(Tcp):
 
 
 class Flood(Tcp):
+    extra = "auth-failures 6\n"
+
+    def second(self, token):
+        """The first may find that one more was allowed by now; within ten
+        seconds the next does not."""
+        self.ask("GET", "/v1/whoami", token)
+        return self.ask("GET", "/v1/whoami", token)
+
     def test_ten_thousand_wrong_ones(self):
         """They cost no memory and no disk, and keep no right one away."""
         token = self.add("ci")["token"]
@@ -365,14 +373,14 @@ class Flood(Tcp):
         for name, kib in before.items():
             self.assertLess(rss_kib(self.i.pid(name)) - kib, 512, name)
         self.assertLess(os.path.getsize(log) - size, 64 * 1024)
-        status, body, headers = self.ask("GET", "/v1/whoami", "wrong")
+        status, body, headers = self.second("wrong")
         self.assertEqual((status, body["error"]["code"]), (429, "too_many"))
-        self.assertIn('"auth-failures", 600', body["error"]["message"])
+        self.assertIn('"auth-failures", 6', body["error"]["message"])
         self.assertGreaterEqual(int(headers["Retry-After"]), 1)
         # known and unknown, and none: alike
         gone = self.add("other")
         self.i.request("DELETE", "/v1/keys/" + gone["key"], operator=True)
-        self.assertEqual(self.ask("GET", "/v1/whoami", gone["token"])[0], 429)
+        self.assertEqual(self.second(gone["token"])[0], 429)
 
 
 class Rates(Tcp):

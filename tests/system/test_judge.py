@@ -94,7 +94,9 @@ class Library(unittest.TestCase):
                               timeout=30)
 
     def test_no_judged(self):
-        with tempfile.TemporaryDirectory() as top:
+        # where programs of the build run, others do
+        with tempfile.TemporaryDirectory(
+                dir=os.path.join(BUILD, "tests")) as top:
             for name, text, mode in (("none", None, 0), ("file", "", 0o644),
                                      ("fails", "#!/bin/sh\nexit 3\n", 0o755),
                                      ("dies", "#!/bin/sh\nkill -9 $$\n",
