@@ -46,23 +46,22 @@ put_head(struct conn *c, int status, const char *type, int64_t length,
     unsigned retry, const char *fields)
 {
 	struct evbuffer *out = conn_output(c);
-	char id[REQUEST_ID_SIZE];
+	char id[REQUEST_ID_SIZE], size[48];
 
 	/* A body that nobody read can't be told from the next request. */
 	if (c->body_left > 0)
 		c->close = 1;
-	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n", status,
-	    http_reason(status));
-	if (type != NULL)
-		evbuffer_add_printf(out, "Content-Type: %s\r\n", type);
-	evbuffer_add_printf(out, "Cache-Control: no-store\r\n"
-	    "X-Content-Type-Options: nosniff\r\n"
-	    "Myelin-Request-Id: %s\r\n%s", request_id(c->rid, id), c->extra);
 	if (length >= 0)
-		evbuffer_add_printf(out, "Content-Length: %lld\r\n",
+		(void)snprintf(size, sizeof(size), "Content-Length: %lld",
 		    (long long)length);
 	else
-		evbuffer_add_printf(out, "Transfer-Encoding: chunked\r\n");
+		(void)strlcpy(size, "Transfer-Encoding: chunked", sizeof(size));
+	evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\n%s%s%s"
+	    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+	    "Myelin-Request-Id: %s\r\n%s%s\r\n", status,
+	    http_reason(status), type != NULL ? "Content-Type: " : "",
+	    type != NULL ? type : "", type != NULL ? "\r\n" : "",
+	    request_id(c->rid, id), c->extra, size);
 	if (retry > 0)
 		evbuffer_add_printf(out, "Retry-After: %u\r\n", retry);
 	if (status == 405)

@@ -140,6 +140,49 @@ flat_member(const char *json, size_t n, const char *name, size_t *size)
 	return (NULL);
 }
 
+/* Takes what stands between a and b if it is one of the names. */
+static void
+take_value(const char *name, size_t length, const char *a, const char *b,
+    const char *const *names, struct flat_value *values, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (values[i].p == NULL && strncmp(names[i], name, length) ==
+		    0 && names[i][length] == '\0') {
+			values[i].p = a;
+			values[i].n = (size_t)(b - a);
+			break;
+		}
+	}
+}
+
+int
+flat_read(const char *json, size_t n, const char *const *names,
+    struct flat_value *values, size_t count)
+{
+	const char *p = json + 1, *end = json + n, *value, *next;
+
+	memset(values, 0, count * sizeof(*values));
+	if (n < 2 || *json != '{')
+		return (-1);
+	if (*p == '}')
+		return (n == 2 ? 0 : -1);
+	for (;; p++) {
+		if ((value = skip_name(p, end)) == NULL ||
+		    (next = skip_value(value, end, 1)) == NULL || next == end)
+			return (-1);
+		/* two quotes and a colon are around it */
+		take_value(p + 1, (size_t)(value - p) - 3, value, next, names,
+		    values, count);
+		p = next;
+		if (*p == '}')
+			return (p + 1 == end ? 0 : -1);
+		if (*p != ',')
+			return (-1);
+	}
+}
+
 void
 flat_string(const char *json, size_t n, const char *name, char *dst,
     size_t size)

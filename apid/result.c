@@ -22,6 +22,8 @@
 #include "text.h"
 
 #define NPARTS	(2 * STREAMS + 1)
+#define FRONT_MORE	64	/* bytes of what stands before the output */
+#define SEALED_MORE	640	/* bytes that a plain record gains at most */
 
 struct waiter {
 	TAILQ_ENTRY(waiter)	 entry;
@@ -33,7 +35,7 @@ struct waiter {
 /* An answer under way: text, stdout, text, stderr, text. */
 struct sending {
 	int			 part;
-	char			*text[STREAMS + 1];
+	char			*front;		/* the first text */
 	struct seglist		 output[STREAMS];
 	int			 base64[STREAMS];
 	struct base64_state	 state;
@@ -172,38 +174,35 @@ code_name(const struct call *call, int stream)
 int
 result_is_plain(const char *json, size_t n)
 {
-	size_t size;
+	static const char *const names[] = { "state", "stdout", "stderr" };
+	struct flat_value v[3];
 
-	return (flat_ok(json, n) &&
-	    flat_member(json, n, "state", &size) != NULL &&
-	    flat_member(json, n, "stdout", &size) == NULL &&
-	    flat_member(json, n, "stderr", &size) == NULL);
+	return (flat_read(json, n, names, v, 3) == 0 && v[0].p != NULL &&
+	    v[1].p == NULL && v[2].p == NULL);
 }
 
-/* The record without its last brace, and without one that is not ours. */
-static char *
-without_transcript(const char *json, size_t n)
+/*
+ * Copies the record without its last brace, and without what is not ours to
+ * take from there; returns how many bytes that are, n - 1 at most.
+ */
+static size_t
+copy_record(char *text, const char *json, size_t n)
 {
 	static const char name[] = ",\"transcript\":";
-	const char *v, *start;
-	size_t size;
-	char *text;
+	const char *v;
+	size_t size, front;
 
 	v = flat_member(json, n, "transcript", &size);
-	if ((text = malloc(n)) == NULL)
-		return (NULL);
 	/* the first member is the call's id, so a comma is before it */
 	if (v == NULL || v - json < (ptrdiff_t)sizeof(name)) {
 		memcpy(text, json, n - 1);
-		text[n - 1] = '\0';
-		return (text);
+		return (n - 1);
 	}
-	start = v - (sizeof(name) - 1);
-	memcpy(text, json, (size_t)(start - json));
+	front = (size_t)(v - json) - (sizeof(name) - 1);
+	memcpy(text, json, front);
 	n -= (size_t)(v + size - json);
-	memcpy(text + (start - json), v + size, n - 1);
-	text[(size_t)(start - json) + n - 1] = '\0';
-	return (text);
+	memcpy(text + front, v + size, n - 1);
+	return (front + n - 1);
 }
 
 static void
@@ -221,8 +220,8 @@ seal_plain(struct call *call, char *reason, size_t size)
 {
 	const struct kept *k = &call->kept;
 	char *json = call->plain, *text, cut[STREAMS][24];
-	size_t n = strlen(json);
-	int i;
+	size_t n = strlen(json), used;
+	int i, more;
 
 	flat_string(json, n, "state", call->final, sizeof(call->final));
 	if (call->final[0] == '\0')
@@ -230,22 +229,27 @@ seal_plain(struct call *call, char *reason, size_t size)
 	flat_string(json, n, "reason", reason, size);
 	for (i = 0; i < STREAMS; i++)
 		cut_text(call, i, cut[i]);
-	text = without_transcript(json, n);
-	if (text == NULL || asprintf(&call->record, "%s"
+	if ((text = malloc(n + SEALED_MORE)) == NULL)
+		fatalx("call %s: memory for its record", call->id);
+	used = copy_record(text, json, n);
+	more = snprintf(text + used, SEALED_MORE,
 	    ",\"encoding\":{\"stdout\":\"%s\",\"stderr\":\"%s\"}"
 	    ",\"bytes\":{\"stdout\":%llu,\"stderr\":%llu}"
 	    ",\"redacted\":{\"stdout\":%llu,\"stderr\":%llu}"
 	    ",\"dropped\":{\"stdout\":%llu,\"stderr\":%llu}"
-	    ",\"cut\":{\"stdout\":%s,\"stderr\":%s}}", text,
+	    ",\"cut\":{\"stdout\":%s,\"stderr\":%s}}",
 	    code_name(call, 0), code_name(call, 1),
 	    (unsigned long long)call->out[0].came,
 	    (unsigned long long)call->out[1].came,
 	    (unsigned long long)call->out[0].redacted,
 	    (unsigned long long)call->out[1].redacted,
 	    (unsigned long long)kept_dropped(k, 0),
-	    (unsigned long long)kept_dropped(k, 1), cut[0], cut[1]) == -1)
-		fatalx("call %s: memory for its record", call->id);
-	free(text);
+	    (unsigned long long)kept_dropped(k, 1), cut[0], cut[1]);
+	if (more < 0 || more >= SEALED_MORE)
+		fatalx("call %s: its record is too long", call->id);
+	/* what it has more than it needs is kept as long as the call */
+	if ((call->record = realloc(text, used + (size_t)more + 1)) == NULL)
+		call->record = text;
 	free(call->plain);
 	call->plain = NULL;
 }
@@ -312,8 +316,7 @@ sending_free(struct sending *s)
 
 	for (i = 0; i < STREAMS; i++)
 		seglist_free(&s->output[i]);
-	for (i = 0; i <= STREAMS; i++)
-		free(s->text[i]);
+	free(s->front);
 	free(s);
 }
 
@@ -338,23 +341,31 @@ sending_new(const struct call *call)
 		seglist_init(&s->output[i]);
 	}
 	/* The record without its last brace. */
-	if (asprintf(&s->text[0], "%.*s,\"transcript\":%s,\"stdout\":\"",
-	    (int)(n - 1), call->record, call->transcript == -1 ? "null" :
-	    call->transcript ? "true" : "false") == -1)
-		s->text[0] = NULL;
-	s->text[1] = strdup("\",\"stderr\":\"");
-	s->text[2] = strdup("\"}");
+	if ((s->front = malloc(n + FRONT_MORE)) == NULL)
+		goto fail;
+	memcpy(s->front, call->record, n - 1);
+	(void)snprintf(s->front + n - 1, FRONT_MORE,
+	    ",\"transcript\":%s,\"stdout\":\"", call->transcript == -1 ?
+	    "null" : call->transcript ? "true" : "false");
 	for (i = 0; i < STREAMS; i++)
-		if (s->text[i] == NULL || seglist_copy(&s->output[i],
+		if (seglist_copy(&s->output[i],
 		    &call->kept.stream[i].head) == -1 ||
 		    seglist_copy(&s->output[i],
 		    &call->kept.stream[i].tail) == -1)
 			goto fail;
-	if (s->text[STREAMS] != NULL)
-		return (s);
+	return (s);
 fail:
 	sending_free(s);
 	return (NULL);
+}
+
+static const char *
+text_of(const struct sending *s, int i)
+{
+	static const char *const texts[STREAMS + 1] = { NULL,
+	    "\",\"stderr\":\"", "\"}" };
+
+	return (i == 0 ? s->front : texts[i]);
 }
 
 /* A part of the output, which goes from the list. */
@@ -393,7 +404,8 @@ put_part(struct evbuffer *out, struct sending *s)
 	char rest[4];
 
 	if (s->part % 2 == 0) {
-		evbuffer_add(out, s->text[stream], strlen(s->text[stream]));
+		evbuffer_add(out, text_of(s, stream),
+		    strlen(text_of(s, stream)));
 		s->part++;
 	} else if (!TAILQ_EMPTY(&s->output[stream].segs)) {
 		put_segment(out, s, stream);
@@ -428,8 +440,8 @@ result_send(struct conn *c, struct call *call)
 		conn_error(c, API_INTERNAL, "memory for a result");
 		return;
 	}
-	size = strlen(s->text[0]) + call->coded[0] + strlen(s->text[1]) +
-	    call->coded[1] + strlen(s->text[2]);
+	size = strlen(text_of(s, 0)) + call->coded[0] +
+	    strlen(text_of(s, 1)) + call->coded[1] + strlen(text_of(s, 2));
 	conn_hold(c, &sending_ops, s);
 	conn_begin(c, 200, "application/json", (int64_t)size);
 	sending_pump(c, s);

@@ -39,11 +39,23 @@ same(const char *json, size_t n, const char *name, const json_t *value)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const names[] = { "a", "state", "" };
 	const char *json = (const char *)data, *name;
+	struct flat_value v[3];
 	json_t *j, *value;
+	size_t i, n;
 
-	if (size == 0 || !flat_ok(json, size))
+	if (size == 0)
 		return (0);
+	/* all at once, or one after the other */
+	if (flat_ok(json, size) != (flat_read(json, size, names, v, 3) == 0))
+		abort();
+	if (!flat_ok(json, size))
+		return (0);
+	for (i = 0; i < 3; i++)
+		if (flat_member(json, size, names[i], &n) != v[i].p ||
+		    (v[i].p != NULL && n != v[i].n))
+			abort();
 	/* the first of a name counts in the one, the last in the other */
 	j = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
 	if (j == NULL) {

@@ -222,8 +222,10 @@ class Restarts(unittest.TestCase):
         return again
 
     def up(self):
+        """Either socket: each has an apid of its own."""
         try:
-            return self.i.bash("true")["state"] == "completed"
+            return self.i.bash("true")["state"] == "completed" and \
+                self.i.get("/v1/status", operator=True)[0] == 200
         except (OSError, AssertionError):
             return False
 

@@ -94,6 +94,35 @@ START_TEST(members_are_found_at_the_top_alone)
 }
 END_TEST
 
+START_TEST(members_are_read_at_once)
+{
+	static const char json[] = "{\"a\":{\"b\":1},\"b\":\"here\","
+	    "\"c\":[],\"b\":2}";
+	static const char *const names[] = { "b", "x", "c", "" };
+	static const char *const bad[] = { "{\"a\":1", "{\"a\":1}}", "{",
+	    "{\"a\":1,}", "{\"a\"1}", "[]", "{\"a\":1.5}", "{}x", "",
+	    "{\"\\u0061\":1}", "{\"a\":1 }", "{\"a\":}", "{\"a\":1,\"b\"}" };
+	struct flat_value v[4];
+	size_t i;
+
+	ck_assert_int_eq(flat_read(json, sizeof(json) - 1, names, v, 4), 0);
+	ck_assert_uint_eq(v[0].n, 6);
+	ck_assert_int_eq(memcmp(v[0].p, "\"here\"", 6), 0);
+	ck_assert_ptr_null(v[1].p);
+	ck_assert_uint_eq(v[2].n, 2);
+	ck_assert_ptr_null(v[3].p);
+	ck_assert_int_eq(flat_read("{}", 2, names, v, 4), 0);
+	ck_assert_ptr_null(v[0].p);
+	ck_assert_int_eq(flat_read("{\"\":7}", 6, names, v, 4), 0);
+	ck_assert_ptr_nonnull(v[3].p);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(flat_ok(bad[i], strlen(bad[i])), 0);
+		ck_assert_int_eq(flat_read(bad[i], strlen(bad[i]), names, v,
+		    4), -1);
+	}
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -104,6 +133,7 @@ suite(void)
 	tcase_add_test(tc, all_else_is_not);
 	tcase_add_test(tc, levels_are_counted);
 	tcase_add_test(tc, members_are_found_at_the_top_alone);
+	tcase_add_test(tc, members_are_read_at_once);
 	suite_add_tcase(s, tc);
 	return (s);
 }
