@@ -136,29 +136,6 @@ slots_making(void)
 }
 
 void
-slots_expect(uid_t uid, gid_t gid)
-{
-	(void)uid;
-	(void)gid;
-}
-
-/* None: what it maps comes with WALKED. */
-int
-slot_is_mapped(const struct slot *s, uid_t uid, gid_t gid)
-{
-	(void)s;
-	(void)uid;
-	(void)gid;
-	return (0);
-}
-
-void
-slot_unmap(struct slot *s)
-{
-	(void)s;
-}
-
-void
 helper_hangs(enum helper_which which)
 {
 	(void)which;

@@ -166,7 +166,7 @@ class Instance:
             self.stop(check=False)
             raise
 
-    def wait_up(self, seconds=20):
+    def wait_up(self, seconds=60):
         def up():
             if self.process.poll() is not None:
                 raise AssertionError("myelind ended:\n" + self.log())

@@ -136,7 +136,7 @@ class Newcomer(unittest.TestCase):
         loopback, says what a person or a real one would."""
         program = PAYLOAD + "/codex"
         if not os.path.exists(program):
-            self.skipTest("the host had no Codex CLI for this machine")
+            self.skipTest("the host's npm had no Codex CLI for this machine")
         sh("install", "-m", "755", program, "/usr/local/bin/codex")
         found = blocks(chapter("Use it from the agent you have"))
         config, (line,) = [found[n:n + 2] for n, b in enumerate(found)
