@@ -102,8 +102,9 @@ class Package(unittest.TestCase):
 
     def ok(self, *argv, **more):
         r = sh(*argv, **more)
-        self.assertEqual(r.returncode, 0, "%s: %s %s\n%s" % (
-            argv, r.stdout[-2000:], r.stderr[-2000:], journal("-n", "40")))
+        # what it said itself comes last: of a long message the end is shown
+        self.assertEqual(r.returncode, 0, "%s\n%s: %s %s" % (
+            journal("-n", "40"), argv, r.stdout[-2000:], r.stderr[-2000:]))
         return r.stdout.decode(errors="replace")
 
     def package(self):
@@ -298,10 +299,12 @@ class Package(unittest.TestCase):
         version = int(re.search(r"systemd (\d+)", self.ok(
             "systemctl", "--version")).group(1))
         with open("/root/editor", "w") as f:
-            # Debian 13's takes what stands between its own comments alone
-            f.write("#!/bin/sh\ncat /root/drop-in >\"$1\"\n"
-                    if version < 257 else "#!/bin/sh\nsed -i "
-                    "'/^### Anything between/r /root/drop-in' \"$1\"\n")
+            # Debian 13's takes what stands between its own comments alone,
+            # and names a line before the file
+            f.write("#!/bin/sh\nfor file; do :; done\n" + (
+                "cat /root/drop-in >\"$file\"\n" if version < 257 else
+                "sed -i '/^### Anything between/r /root/drop-in' "
+                "\"$file\"\n"))
         os.chmod("/root/editor", 0o755)
         # it wants a terminal
         self.ok("script", "-qec", self.shown("myelind.8",
