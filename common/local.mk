@@ -13,6 +13,7 @@ common_libcore_a_SOURCES = \
 	common/layers.c common/layers.h \
 	common/limits.c common/limits.h \
 	common/log.c common/log.h \
+	common/loop.c common/loop.h \
 	common/probe.c common/probe.h common/probe_internal.h \
 	common/probe_cgroup.c common/probe_landlock.c \
 	common/probe_mount.c common/probe_ns.c common/probe_process.c \

@@ -6,71 +6,30 @@
  * image is not looked at.
  */
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/loop.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backup.h"
 #include "ctl.h"
 #include "ids.h"
+#include "loop.h"
 
 #define IMAGE		"home.img"
 #define LET_GO_MS	1500	/* for the mount of whoever had it to go */
-#define WAIT_MS		10
 
 /* ---- whether somebody has it ---- */
-
-static int
-device_has(const char *name, const struct stat *st)
-{
-	struct loop_info64 info = { 0 };
-	char path[64];
-	int fd, r;
-
-	if (strncmp(name, "loop", 4) != 0 ||
-	    name[4 + strspn(name + 4, "0123456789")] != '\0' ||
-	    (size_t)snprintf(path, sizeof(path), "/dev/%s", name) >=
-	    sizeof(path))
-		return (0);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd == -1)
-		return (0);
-	r = ioctl(fd, LOOP_GET_STATUS64, &info);
-	close(fd);
-	return (r == 0 && info.lo_inode == st->st_ino &&
-	    info.lo_device == st->st_dev);
-}
-
-static int
-is_mounted(const struct stat *st)
-{
-	struct dirent *d;
-	int has = 0;
-	DIR *list;
-
-	if ((list = opendir("/dev")) == NULL)
-		return (1);
-	while (!has && (d = readdir(list)) != NULL)
-		has = device_has(d->d_name, st);
-	closedir(list);
-	return (has);
-}
 
 /* Its directory, locked; -1 if it is in use, -2 if it is no home. */
 static int
 take(int homes, const char *id)
 {
-	static const struct timespec pause = { 0, WAIT_MS * 1000000L };
-	unsigned ms = LET_GO_MS;
 	struct stat st;
-	int dir;
+	int dir, image, loop;
 
 	if ((dir = openat(homes, id, DIR_FLAGS)) == -1)
 		return (-2);
@@ -78,17 +37,19 @@ take(int homes, const char *id)
 		close(dir);
 		return (-1);
 	}
-	if (fstatat(dir, IMAGE, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
-	    !S_ISREG(st.st_mode)) {
+	image = openat(dir, IMAGE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW |
+	    O_CLOEXEC);
+	if (image == -1 || fstat(image, &st) == -1 || !S_ISREG(st.st_mode)) {
+		if (image != -1)
+			close(image);
 		close(dir);
 		return (-2);
 	}
-	for (; is_mounted(&st); ms -= WAIT_MS) {
-		if (ms < WAIT_MS) {
-			close(dir);
-			return (-1);
-		}
-		nanosleep(&pause, NULL);
+	loop = loop_of(image, LET_GO_MS);
+	close(image);
+	if (loop != -1) {
+		close(dir);
+		return (-1);
 	}
 	return (dir);
 }

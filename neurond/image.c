@@ -11,7 +11,6 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
@@ -19,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fault.h"
@@ -30,7 +28,6 @@
 #define INODE_SIZE	256
 #define OWN_INODES	10	/* that ext4 keeps for itself */
 #define LOOP_TRIES	32	/* free devices that others were faster at */
-#define WAIT_MS		5
 
 /* What the kernels since 6.1 have, whatever the host's mke2fs.conf says. */
 #define FEATURES	"none,has_journal,ext_attr,dir_index,filetype,"	\
@@ -303,57 +300,6 @@ image_grow(int mount, uint64_t bytes)
 	close(root);
 	errno = saved;
 	return (r);
-}
-
-static int
-has_image(int n, const struct stat *st)
-{
-	struct loop_info64 info = { 0 };
-	char path[32];
-	int fd, r;
-
-	snprintf(path, sizeof(path), "/dev/loop%d", n);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd == -1)
-		return (0);
-	r = ioctl(fd, LOOP_GET_STATUS64, &info);
-	close(fd);
-	return (r == 0 && info.lo_inode == st->st_ino &&
-	    info.lo_device == st->st_dev);
-}
-
-/* By what each device says it has: that is right after a crash as well. */
-static int
-find_loop(const struct stat *st)
-{
-	struct dirent *d;
-	int n, found = -1;
-	DIR *list;
-
-	if ((list = opendir("/dev")) == NULL)
-		return (-2);
-	while (found == -1 && (d = readdir(list)) != NULL)
-		if (sscanf(d->d_name, "loop%d", &n) == 1 &&
-		    has_image(n, st))
-			found = n;
-	closedir(list);
-	return (found);
-}
-
-int
-image_loop(int image, unsigned ms)
-{
-	static const struct timespec pause = { 0, WAIT_MS * 1000000L };
-	struct stat st;
-	int n;
-
-	if (fstat(image, &st) == -1)
-		return (-2);
-	while ((n = find_loop(&st)) >= 0 && ms >= WAIT_MS) {
-		nanosleep(&pause, NULL);
-		ms -= WAIT_MS;
-	}
-	return (n);
 }
 
 /* An fd of a device that lets the image go with its last user. */

@@ -55,12 +55,6 @@ int	image_grow_file(int image, uint64_t bytes);
 int	image_grow(int mount, uint64_t bytes);
 
 /*
- * The number of the loop device that has the image, -1 for none, -2 with
- * errno.  Waits ms for one that is on its way to let it go.
- */
-int	image_loop(int image, unsigned ms);
-
-/*
  * Mounts it, detached, nosuid and nodev: an fd, or -1 with errno and *step.
  * The loop device goes with the mount.
  */

@@ -14,6 +14,7 @@
 
 #include "fault.h"
 #include "image.h"
+#include "loop.h"
 #include "maker.h"
 #include "without.h"
 
@@ -101,7 +102,7 @@ existing(const struct home *h, int dir)
 		return (-1);
 	if (image == -1)
 		fail(h, "its image");
-	loop = image_loop(image, RELEASE_TIME);
+	loop = loop_of(image, RELEASE_TIME);
 	if (loop == -2)
 		fail(h, "the loop devices");
 	if (loop >= 0) {
