@@ -252,15 +252,6 @@ metrics_duration(uint64_t us)
 		below[i] += us <= bounds[i] * UINT64_C(1000);
 }
 
-void
-metrics_clear(void)
-{
-	memset(series, 0, sizeof(series));
-	memset(below, 0, sizeof(below));
-	nseries = 0;
-	lost = durations = duration_us = 0;
-}
-
 /* ---- as text ---- */
 
 static void

@@ -19,7 +19,5 @@ void	metrics_words(const char *event, const char *first,
 void	metrics_duration(uint64_t us);
 /* All of it, beside the status as query_status() has it.  To be freed. */
 char	*metrics_text(const json_t *status);
-/* Forgets what was counted. */
-void	metrics_clear(void);
 
 #endif
