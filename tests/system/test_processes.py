@@ -2,8 +2,9 @@
 import os
 import unittest
 
+from footprint import comm
 from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
-                     pss_kib)
+                     descendants_of, pss_kib)
 
 # CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP,
 # NET_BIND_SERVICE, NET_ADMIN, SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the
@@ -156,6 +157,41 @@ class Drop(unittest.TestCase):
                       self.processes[name]["pid"], "rb") as f:
                 env = f.read()
             self.assertNotIn(b"MYELIN_TEST_CANARY", env, name)
+
+
+class FirstProcess(unittest.TestCase):
+    """PID 1 of a neuron, seen from the host."""
+
+    # and what a kernel without a Landlock for calls has in its place
+    RULES = ("anon_inode:[landlock-ruleset]", "/null", "/dev/null")
+
+    def descriptors(self, i):
+        pid, = [p for p in descendants_of(i.process.pid)
+                if comm(p) == "neuron-init"]
+        return {int(fd): os.readlink("/proc/%d/fd/%s" % (pid, fd))
+                for fd in os.listdir("/proc/%d/fd" % pid)}
+
+    def test_nothing_of_a_call_stays(self):
+        """Neither of a program nor of a body, a terminal, or what fails."""
+        pty = {"rows": 24, "cols": 80}
+        text = {"text": "x\n"}
+        with Instance(extra="pool 0\n") as i:
+            s = i.session()
+            ends = [i.call(tool, args, session=s, **more)["exit_code"]
+                    for tool, args, more in (
+                        ("bash", {"command": "cat"}, {"stdin": text}),
+                        ("ls", {"path": "."}, {}),
+                        ("read", {"path": "none"}, {}),
+                        ("bash", {"command": "cat"}, {"pty": pty,
+                                                      "stdin": text}),
+                        ("exec", {"argv": ["/none"]}, {}),
+                        ("exec", {"argv": ["/none"]}, {"pty": pty}))]
+            self.assertEqual(ends, [0, 0, 1, 0, 127, 127])
+            fds = self.descriptors(i)
+            self.assertEqual(sorted(fds), [0, 1, 2, 3, 4, 5], fds)
+            self.assertTrue(fds[3].startswith("socket:"), fds)
+            self.assertEqual(fds[4], "/memfd:neuron-tool (deleted)")
+            self.assertIn(fds[5], self.RULES)
 
 
 class Limits(unittest.TestCase):
