@@ -1,9 +1,10 @@
 """A read-write workspace at its own path, owned by its owner outside."""
 import os
+import re
 import subprocess
 import unittest
 
-from harness import Instance, Workspace
+from harness import Instance, Workspace, wait_for
 
 GIT = ["git", "-c", "safe.directory=*", "-c", "user.name=A",
        "-c", "user.email=a@example.org"]
@@ -123,6 +124,45 @@ class Checkout(unittest.TestCase):
             self.assertNotEqual(st.st_gid, 0)
         finally:
             w.close()
+
+
+class Owners(unittest.TestCase):
+    # the directory, and what maps its owner unless that was made before
+    WALKED = r"neurond.*imsg maker gets WALKED, \d+ bytes, %d fds"
+
+    def several(self, w):
+        """Calls in the same workspace, at the same time, each write there:
+        more than there is stock."""
+        calls = [self.i.request("POST", "/v1/calls", dict(
+            w.fields(), tool="bash", args={"command": "echo x >f%d" % n},
+            wait_ms=0)) for n in range(14)]
+        for n, (status, call) in enumerate(calls):
+            self.assertIn(status, (200, 202), call)
+            r = self.i.get("/v1/calls/%s?wait_ms=50000" % call["call"])[1]
+            self.assertEqual((r["state"], r["exit_code"]),
+                             ("completed", 0), r)
+            path = w.at("f%d" % n)
+            st = os.stat(path)
+            self.assertEqual((st.st_uid, st.st_gid), (w.uid, w.gid))
+            os.unlink(path)
+
+    def test_the_owner_who_was_expected(self):
+        """The stock that is made behind a neuron has what maps its owner: it
+        is used for him, and for nobody else."""
+        spaces = Workspace(), Workspace(12355, 12356)
+        for w in spaces:
+            self.addCleanup(w.close)
+        with Instance(extra="pool 0\n", start=False) as self.i:
+            self.i.start(("-v", "-T", "imsg"))
+
+            def used():
+                # each once as the one who was not expected
+                for w in spaces * 2:
+                    self.several(w)
+                log = self.i.log()
+                self.assertRegex(log, self.WALKED % 2)
+                return re.search(self.WALKED % 1, log)
+            wait_for(used, 60)
 
 
 class Refused(unittest.TestCase):
