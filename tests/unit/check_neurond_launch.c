@@ -12,6 +12,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -460,6 +461,50 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
+/* What is said of the maker: its pid, 0 while there is none. */
+static pid_t
+maker_said(uint32_t *restarts, unsigned *status)
+{
+	char name[32];
+	struct got g;
+	int32_t pid;
+
+	do {
+		ck_assert_int_eq(rig_recv(t.launch, RIG_WAIT_MS, &g), 1);
+		if (g.type != MSG_HELPER)
+			continue;
+		pid = dec_i32(&g.d);
+		*restarts = dec_u32(&g.d);
+		*status = dec_u8(&g.d);
+		dec_str(&g.d, name, sizeof(name));
+	} while (g.type != MSG_HELPER || strcmp(name, "maker") != 0);
+	return (pid);
+}
+
+/* A helper that can't be started now is started later: neurond lives. */
+START_TEST(no_descriptors_for_a_helper)
+{
+	struct rlimit before, none = { 3, 0 };
+	uint32_t restarts;
+	unsigned status;
+	pid_t maker;
+
+	do
+		maker = maker_said(&restarts, &status);
+	while (status != PROC_ST_UP);
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, NULL, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &none, NULL), 0);
+	ck_assert_int_eq(kill(maker, SIGKILL), 0);
+	do
+		(void)maker_said(&restarts, &status);
+	while (restarts < 2);
+	alive();
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &before, NULL), 0);
+	still_serves();
+}
+END_TEST
+
 /* ---- homes ---- */
 
 static void
@@ -617,6 +662,7 @@ main(void)
 	tcase_add_test(tc, flood_of_makes_unread);
 	tcase_add_test(tc, messages_that_break_the_table);
 	tcase_add_test(tc, out_of_descriptors);
+	tcase_add_test(tc, no_descriptors_for_a_helper);
 	tcase_add_test(tc, homes_that_are_none);
 	tcase_add_test(tc, homes_that_there_are);
 	suite_add_tcase(s, tc);
