@@ -292,6 +292,36 @@ START_TEST(a_live_call_twice)
 }
 END_TEST
 
+/* Before its program runs, while it starts, and just after: its neuron stays. */
+START_TEST(cancelled_on_its_way)
+{
+	static const char *const argv[] = { "sleep", "60", NULL };
+	char neuron[ID_SIZE], call[ID_SIZE];
+	struct ends e;
+	struct enc *m;
+	struct got g;
+	unsigned i;
+
+	id_make(ID_NEURON, neuron);
+	send_make(&plain, neuron);
+	want(MSG_NEURON_UP, &g);
+	for (i = 0; i < 100; i++) {
+		id_make(ID_CALL, call);
+		ends_open(&e, argv);
+		send_launch(60000, STDIN_NONE, neuron, call, e.fds, 3);
+		usleep(i * 50);
+		m = enc_new(64);
+		enc_u8(m, END_CANCELLED);
+		enc_str(m, call);
+		rig_send(t.launch, MSG_KILL, m, NULL, 0);
+		want(MSG_ENDED, &g);
+		ck_assert_uint_eq(dec_u8(&g.d), END_CANCELLED);
+		ck_assert_uint_eq(g.d.p[28] & ENDED_F_RETIRED, 0);
+		ends_close(&e);
+	}
+}
+END_TEST
+
 /* Whatever is started is started in a neuron: root's files are not there. */
 START_TEST(runs_nothing_on_the_host)
 {
@@ -496,9 +526,8 @@ START_TEST(no_descriptors_for_a_helper)
 	none.rlim_max = before.rlim_max;
 	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &none, NULL), 0);
 	ck_assert_int_eq(kill(maker, SIGKILL), 0);
-	do
+	for (restarts = 0; restarts < 2;)
 		(void)maker_said(&restarts, &status);
-	while (restarts < 2);
 	alive();
 	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &before, NULL), 0);
 	still_serves();
@@ -655,6 +684,7 @@ main(void)
 	tcase_add_test(tc, launches_that_can_not_be);
 	tcase_add_test(tc, launches_without_a_neuron);
 	tcase_add_test(tc, a_live_call_twice);
+	tcase_add_test(tc, cancelled_on_its_way);
 	tcase_add_test(tc, runs_nothing_on_the_host);
 	tcase_add_test(tc, ends_that_can_not_be);
 	tcase_add_test(tc, steers_that_can_not_be);
