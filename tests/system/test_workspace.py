@@ -1,9 +1,14 @@
 """A read-write workspace at its own path, owned by its owner outside."""
+import contextlib
 import os
 import re
+import signal
 import subprocess
+import threading
+import time
 import unittest
 
+from footprint import children, state, uid_of
 from harness import Instance, Workspace, wait_for
 
 GIT = ["git", "-c", "safe.directory=*", "-c", "user.name=A",
@@ -163,6 +168,49 @@ class Owners(unittest.TestCase):
                 self.assertRegex(log, self.WALKED % 2)
                 return re.search(self.WALKED % 1, log)
             wait_for(used, 60)
+
+
+class StoodStill(unittest.TestCase):
+    def stopped(self, maker, uid):
+        """A worker of the maker that is the owner by now, and has not ended."""
+        for pid in children(maker):
+            if uid_of(pid) == uid:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                wait_for(lambda: state(pid) not in ("R", "S", "D"), 10, 0)
+                if state(pid) == "T":
+                    return pid
+        return None
+
+    def test_a_machine_that_stood_still(self):
+        """A walk has its 2 s, also if it was not there to use them."""
+        w, end = Workspace(), threading.Event()
+        self.addCleanup(w.close)
+        wrong = []
+
+        def ask(i):
+            while not end.is_set():
+                r = i.bash("pwd", **w.fields())
+                if r["stdout"] != w.path + "\n":
+                    wrong.append(r)
+        with Instance(extra="pool 0\n") as i:
+            maker = i.pid("maker")
+            threads = [threading.Thread(target=ask, args=(i,))
+                       for _ in range(8)]
+            for t in threads:
+                t.start()
+            try:
+                worker = wait_for(lambda: self.stopped(maker, w.uid), 60, 0)
+                os.kill(maker, signal.SIGSTOP)
+                time.sleep(2.2)
+                os.kill(maker, signal.SIGCONT)
+                time.sleep(0.3)  # that it looks, and more than once
+                os.kill(worker, signal.SIGCONT)
+            finally:
+                end.set()
+                for t in threads:
+                    t.join(60)
+        self.assertEqual(wrong, [])
 
 
 class Refused(unittest.TestCase):
