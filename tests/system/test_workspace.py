@@ -212,6 +212,27 @@ class StoodStill(unittest.TestCase):
                     t.join(60)
         self.assertEqual(wrong, [])
 
+    def test_a_machine_that_stood_still_for_longer(self):
+        """And a neuron the 5 s in which it has to be up."""
+        with Instance(extra="pool 0\n") as i:
+            pids = [i.pid(name) for name in ("spawner", "neurond")]
+            os.kill(pids[0], signal.SIGSTOP)
+            try:
+                call = i.request("POST", "/v1/calls", {
+                    "tool": "bash", "args": {"command": "echo ok"}})[1]
+                # neurond has sent what makes one
+                wait_for(lambda: i.status()["neurons"]["live"] == 1, 10)
+                os.kill(pids[1], signal.SIGSTOP)
+                time.sleep(5.2)
+                os.kill(pids[1], signal.SIGCONT)
+                time.sleep(0.3)
+            finally:
+                os.kill(pids[0], signal.SIGCONT)
+            r = i.get("/v1/calls/%s?wait_ms=50000" % call["call"])[1]
+            self.assertEqual(r["stdout"], "ok\n", r)
+            self.assertEqual([i.pid(name) for name in ("spawner", "neurond")],
+                             pids)
+
 
 class Refused(unittest.TestCase):
     """A workspace that can't be had is refused, saying why."""
