@@ -26,7 +26,12 @@
 #include "without.h"
 
 #define GRACE		500	/* ms from TERM to KILL */
+/*
+ * What we waited, look by look, and not what a clock says: while a machine
+ * stands still nothing can end.
+ */
 #define GIVE_UP		1000	/* ms from KILL to retiring the neuron */
+#define LOOK		50	/* ms, of these */
 #define DRAIN		1000	/* ms for leftovers to be gone */
 
 enum stage { STAGE_DEADLINE, STAGE_GRACE, STAGE_GIVE_UP };
@@ -144,6 +149,7 @@ leader_gone(struct call *c)
 {
 	c->exited = now_us();
 	c->state = CALL_DRAINING;
+	c->waited = 0;
 	event_del(c->clock);
 	drain(c);
 }
@@ -167,7 +173,8 @@ kill_leaf(struct call *c)
 	(void)cg_kill(leaf_fd(c));
 	FAULT("run.killed");
 	c->stage = STAGE_GIVE_UP;
-	set_clock(c, GIVE_UP);
+	c->waited = 0;
+	set_clock(c, LOOK);
 }
 
 static void
@@ -197,6 +204,13 @@ on_clock(evutil_socket_t fd, short what, void *arg)
 		break;
 	case STAGE_GIVE_UP:
 	default:
+		c->waited += LOOK;
+		if (c->waited < GIVE_UP) {
+			/* The kernel may have let by what was on its way. */
+			(void)cg_kill(leaf_fd(c));
+			set_clock(c, LOOK);
+			break;
+		}
 		c->exited = now_us();
 		retire(c);
 		break;

@@ -158,20 +158,53 @@ execute(const struct helper *h, int channel)
 }
 
 static void
+restart_later(struct helper *h)
+{
+	struct timeval tv;
+
+	if (now_ms() - h->started > STABLE)
+		h->delay = 0;
+	tv.tv_sec = h->delay / 1000;
+	tv.tv_usec = (suseconds_t)(h->delay % 1000) * 1000;
+	h->delay = h->delay == 0 ? 50 : h->delay * 2;
+	if (h->delay > DELAY_MAX)
+		h->delay = DELAY_MAX;
+	event_add(h->again, &tv);
+}
+
+/* What is short now need not be in a moment: neurons that are up go on. */
+static void
+start_failed(struct helper *h, const char *what)
+{
+	log_warn("%s: %s", h->name, what);
+	h->status = PROC_ST_DOWN;
+	report(h);
+	restart_later(h);
+}
+
+static void
 start(struct helper *h)
 {
-	int fds[2];
+	int fds[2], saved;
 	pid_t pid;
 
-	if (channel_pair(fds) == -1)
-		fatal("%s: channel", h->name);
-	if ((pid = fork()) == -1)
-		fatal("%s: fork", h->name);
+	h->started = now_ms();
+	if (channel_pair(fds) == -1) {
+		start_failed(h, "channel");
+		return;
+	}
+	if ((pid = fork()) == -1) {
+		saved = errno;
+		close(fds[0]);
+		close(fds[1]);
+		errno = saved;
+		start_failed(h, "fork");
+		return;
+	}
 	if (pid == 0)
 		execute(h, fds[1]);
 	close(fds[1]);
 	h->pid = pid;
-	h->started = now_ms();
 	h->status = PROC_ST_STARTING;
 	h->channel = channel_new(fds[0], h->kind, END_A, h->ops, h);
 	if (h->channel == NULL || channel_attach(h->channel, proc_base()) == -1)
@@ -190,21 +223,6 @@ on_again(evutil_socket_t fd, short what, void *arg)
 		h->restarts++;
 		start(h);
 	}
-}
-
-static void
-restart_later(struct helper *h)
-{
-	struct timeval tv;
-
-	if (now_ms() - h->started > STABLE)
-		h->delay = 0;
-	tv.tv_sec = h->delay / 1000;
-	tv.tv_usec = (suseconds_t)(h->delay % 1000) * 1000;
-	h->delay = h->delay == 0 ? 50 : h->delay * 2;
-	if (h->delay > DELAY_MAX)
-		h->delay = DELAY_MAX;
-	event_add(h->again, &tv);
 }
 
 /* Whichever comes first: the channel's end, or SIGCHLD. */

@@ -25,6 +25,9 @@
 #define WORKERS_MAX	64
 #define WORKER_TIME	2000	/* ms */
 #define HOME_TIME	8000	/* ms, for what writes to a disk */
+/* The most that one look at the clock counts: while a machine stands still, a
+ * worker does nothing, and was not too slow. */
+#define LOOK		100	/* ms */
 
 struct worker {
 	pid_t		 pid;		/* 0: free */
@@ -33,7 +36,7 @@ struct worker {
 	uint32_t	 generation;
 	uint32_t	 number;	/* of a PLACED as well, if it has a */
 	uint32_t	 ticket;	/* ticket; else 0 */
-	int64_t		 deadline;
+	int		 left;		/* ms */
 	int		 answered;	/* by us: it was too slow */
 };
 
@@ -98,7 +101,8 @@ start(const struct worker *wanted)
 	}
 	*w = *wanted;
 	w->pid = pid;
-	w->deadline = now_ms() + time_of(w->reply);
+	/* The next look counts what was before it, too. */
+	w->left = time_of(w->reply) + LOOK;
 	return (1);
 }
 
@@ -339,28 +343,39 @@ reap(void)
 	}
 }
 
-/* Kills what is too slow; ms until the next deadline, -1 without one. */
+/* ms since the last look. */
+static int
+passed(void)
+{
+	static int64_t last;
+	int64_t now = now_ms(), ms = now - last;
+
+	last = now;
+	return (ms > LOOK ? LOOK : (int)ms);
+}
+
+/* Kills what is too slow; ms until the next look, -1 without one. */
 static int
 expire(void)
 {
-	int64_t now = now_ms(), left, least = -1;
+	int ms = passed(), next = -1;
 	size_t i;
 
 	for (i = 0; i < WORKERS_MAX; i++) {
 		if (workers[i].pid == 0 || workers[i].answered)
 			continue;
-		left = workers[i].deadline - now;
-		if (left <= 0) {
+		workers[i].left -= ms;
+		if (workers[i].left <= 0) {
 			kill(workers[i].pid, SIGKILL);
 			workers[i].answered = 1;
 			refuse(&workers[i], workers[i].reply == MSG_WALKED ||
 			    workers[i].reply == MSG_PLACED ? WALK_REFUSED :
 			    ETIMEDOUT, time_of(workers[i].reply) == HOME_TIME ?
 			    "nothing within 8 s" : "did not answer within 2 s");
-		} else if (least == -1 || left < least)
-			least = left;
+		} else
+			next = LOOK;
 	}
-	return ((int)least);
+	return (next);
 }
 
 static const struct channel_handler handlers[] = {

@@ -143,7 +143,7 @@ _Noreturn void
 maker_home(struct home *h, int homes)
 {
 	const char *step = "";
-	int dir, image, mnt, fresh, grows = 0;
+	int dir, image, mnt, fresh, grows = 0, error = 0;
 	struct imsg *m;
 
 	if (WITHOUT(home_name))
@@ -165,13 +165,15 @@ maker_home(struct home *h, int homes)
 	    h->inodes, h->owner, why, sizeof(why))) == -1 ||
 	    fsync(homes) == -1))
 		fail(h, why);
-	if (!fresh)
-		grows = image_grow_file(image, h->bytes);
+	if (!fresh && (grows = image_grow_file(image, h->bytes)) == -1)
+		error = errno;
 	mnt = mount_home(h, image, fresh);
+	if (grows == 1 && image_grow(mnt, h->bytes) == -1)
+		error = errno;
 	/* One that can't is as good as it was. */
-	if (grows == -1 || (grows == 1 && image_grow(mnt, h->bytes) == -1))
+	if (error != 0)
 		(void)snprintf(grown, sizeof(grown), "it can't grow to the "
-		    "limit of its profile: %s", strerrordesc_np(errno));
+		    "limit of its profile: %s", strerrordesc_np(error));
 	if (fresh && image_ready(dir, mnt) == -1)
 		fail(h, "its first use");
 	if (map_home(mnt, h->kuid, &step) == -1)

@@ -29,6 +29,7 @@
 
 #define BUILD_TIME	5000	/* ms from NEURON_MAKE to NEURON_UP */
 #define HOME_TIME	12000	/* the same with a home on a disk */
+#define LOOK		250	/* ms, which are counted of these: see call.c */
 #define DYING_TIME_LOG	4000	/* ms after which a death is worth a line */
 #define DYING_WAIT_MAX	250	/* ms between looks at the cgroup */
 
@@ -286,6 +287,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (n->state != NEURON_DYING && n->wait > LOOK) {
+		n->wait -= LOOK;
+		set_timer(n, LOOK);
+		return;
+	}
 	if (n->state != NEURON_DYING)
 		blame(n);
 	if (n->state == NEURON_DYING)
@@ -321,7 +327,8 @@ neuron_new(const struct neuron_request *req, const struct limits *limits)
 	if (n->id[0] != '\0')
 		live++;
 	waiting++;	/* state NEURON_WAITING is 0 */
-	set_timer(n, build_time(n));
+	n->wait = build_time(n);
+	set_timer(n, LOOK);
 	return (n);
 }
 

@@ -71,7 +71,8 @@ struct neuron {
 	int		 was_up;
 	uint64_t	 asked;		/* us */
 	struct event	*timer;		/* building; then dying */
-	unsigned	 wait;		/* ms until the timer comes again */
+	unsigned	 wait;		/* ms that are left; then until the timer
+					 * comes again */
 	unsigned	 cause;		/* enum gone_cause */
 	char		*why;
 	/* Calls. */

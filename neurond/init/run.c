@@ -51,7 +51,10 @@
 static volatile struct run_failure *shared;
 static uint8_t *stack;		/* the child's, above a page that faults */
 
-/* The rules of every call's domain, where they are kept for all. */
+/*
+ * The rules of every call's domain, where they are kept for all.  A kernel
+ * that knows none has /dev/null there: what is above belongs to a call.
+ */
 static int
 prepare_rules(unsigned abi)
 {
@@ -59,10 +62,11 @@ prepare_rules(unsigned abi)
 
 	if (landlock_call_rules(abi, &fd) == -1)
 		return (-1);
-	if (fd == -1 || fd == RULES_FD)
+	if (fd == RULES_FD)
 		return (0);
-	r = dup3(fd, RULES_FD, O_CLOEXEC);
-	close(fd);
+	r = dup3(fd == -1 ? 0 : fd, RULES_FD, O_CLOEXEC);
+	if (fd != -1)
+		close(fd);
 	return (r == -1 ? -1 : 0);
 }
 

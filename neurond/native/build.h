@@ -14,8 +14,8 @@
 #define TASKS_MAX	4
 
 /*
- * What PID 1 has open beside 0 to 2: its channel, neuron-tool and, where the
- * kernel knows them, the Landlock rules of a call.
+ * What PID 1 has open beside 0 to 2: its channel, neuron-tool and the Landlock
+ * rules of a call, or /dev/null where the kernel knows none.
  */
 #define CONTROL_FD	3
 #define TOOL_FD		4

@@ -81,6 +81,11 @@ def comm(pid):
     return read("/proc/%d/comm" % pid).strip()
 
 
+def state(pid):
+    """As proc(5) writes it; "" for none."""
+    return read("/proc/%d/stat" % pid).rpartition(")")[2].strip()[:1]
+
+
 def children(pid):
     """Children of a process with one thread, in no order."""
     return [int(p) for p in

@@ -1,9 +1,12 @@
 """Each process's drop, read from /proc while it runs."""
 import os
+import signal
+import time
 import unittest
 
+from footprint import comm
 from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
-                     pss_kib)
+                     children_of, descendants_of, pss_kib, wait_for)
 
 # CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP,
 # NET_BIND_SERVICE, NET_ADMIN, SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the
@@ -156,6 +159,69 @@ class Drop(unittest.TestCase):
                       self.processes[name]["pid"], "rb") as f:
                 env = f.read()
             self.assertNotIn(b"MYELIN_TEST_CANARY", env, name)
+
+
+class FirstProcess(unittest.TestCase):
+    """PID 1 of a neuron, seen from the host."""
+
+    # and what a kernel without a Landlock for calls has in its place
+    RULES = ("anon_inode:[landlock-ruleset]", "/null", "/dev/null")
+
+    def pid(self, i):
+        pid, = [p for p in descendants_of(i.process.pid)
+                if comm(p) == "neuron-init"]
+        return pid
+
+    def descriptors(self, pid):
+        return {int(fd): os.readlink("/proc/%d/fd/%s" % (pid, fd))
+                for fd in os.listdir("/proc/%d/fd" % pid)}
+
+    def test_nothing_of_a_call_stays(self):
+        """Neither of a program nor of a body, a terminal, or what fails."""
+        pty = {"rows": 24, "cols": 80}
+        text = {"text": "x\n"}
+        with Instance(extra="pool 0\n") as i:
+            s = i.session()
+            ends = [i.call(tool, args, session=s, **more)["exit_code"]
+                    for tool, args, more in (
+                        ("bash", {"command": "cat"}, {"stdin": text}),
+                        ("ls", {"path": "."}, {}),
+                        ("read", {"path": "none"}, {}),
+                        ("bash", {"command": "cat"}, {"pty": pty,
+                                                      "stdin": text}),
+                        ("exec", {"argv": ["/none"]}, {}),
+                        ("exec", {"argv": ["/none"]}, {"pty": pty}))]
+            self.assertEqual(ends, [0, 0, 1, 0, 127, 127])
+            fds = self.descriptors(self.pid(i))
+            self.assertEqual(sorted(fds), [0, 1, 2, 3, 4, 5], fds)
+            self.assertTrue(fds[3].startswith("socket:"), fds)
+            self.assertEqual(fds[4], "/memfd:neuron-tool (deleted)")
+            self.assertIn(fds[5], self.RULES)
+
+    def test_a_machine_that_stood_still(self):
+        """When it goes on after a kill, nobody is given up before he could
+        say what became of it."""
+        with Instance(extra="pool 0\n") as i:
+            s = i.session()
+            call = "/v1/calls/" + i.request(
+                "POST", "/v1/sessions/%s/calls" % s,
+                {"tool": "bash", "args": {"command": "sleep 600"}})[1]["call"]
+            wait_for(lambda: i.get(call)[1]["state"] == "running", 30)
+            pid, neurond = self.pid(i), i.pid("neurond")
+            leader, = children_of(pid)
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                i.request("POST", call + "/cancel")
+                wait_for(lambda: fields(leader)["State"][0] == "Z", 30)
+                os.kill(neurond, signal.SIGSTOP)
+                time.sleep(1.5)
+                os.kill(neurond, signal.SIGCONT)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            r = i.get(call + "?wait_ms=50000")[1]
+            self.assertEqual((r["state"], r["neuron_retired"]),
+                             ("cancelled", False), r)
+            self.assertEqual(i.bash("echo ok", session=s)["stdout"], "ok\n")
 
 
 class Limits(unittest.TestCase):

@@ -1,9 +1,15 @@
 """A read-write workspace at its own path, owned by its owner outside."""
+import contextlib
 import os
+import re
+import signal
 import subprocess
+import threading
+import time
 import unittest
 
-from harness import Instance, Workspace
+from footprint import children, state, uid_of
+from harness import Instance, Workspace, wait_for
 
 GIT = ["git", "-c", "safe.directory=*", "-c", "user.name=A",
        "-c", "user.email=a@example.org"]
@@ -123,6 +129,109 @@ class Checkout(unittest.TestCase):
             self.assertNotEqual(st.st_gid, 0)
         finally:
             w.close()
+
+
+class Owners(unittest.TestCase):
+    # the directory, and what maps its owner unless that was made before
+    WALKED = r"neurond.*imsg maker gets WALKED, \d+ bytes, %d fds"
+
+    def several(self, w):
+        """Calls in the same workspace, at the same time, each write there:
+        more than there is stock."""
+        calls = [self.i.request("POST", "/v1/calls", dict(
+            w.fields(), tool="bash", args={"command": "echo x >f%d" % n},
+            wait_ms=0)) for n in range(14)]
+        for n, (status, call) in enumerate(calls):
+            self.assertIn(status, (200, 202), call)
+            r = self.i.get("/v1/calls/%s?wait_ms=50000" % call["call"])[1]
+            self.assertEqual((r["state"], r["exit_code"]),
+                             ("completed", 0), r)
+            path = w.at("f%d" % n)
+            st = os.stat(path)
+            self.assertEqual((st.st_uid, st.st_gid), (w.uid, w.gid))
+            os.unlink(path)
+
+    def test_the_owner_who_was_expected(self):
+        """The stock that is made behind a neuron has what maps its owner: it
+        is used for him, and for nobody else."""
+        spaces = Workspace(), Workspace(12355, 12356)
+        for w in spaces:
+            self.addCleanup(w.close)
+        with Instance(extra="pool 0\n", start=False) as self.i:
+            self.i.start(("-v", "-T", "imsg"))
+
+            def used():
+                # each once as the one who was not expected
+                for w in spaces * 2:
+                    self.several(w)
+                log = self.i.log()
+                self.assertRegex(log, self.WALKED % 2)
+                return re.search(self.WALKED % 1, log)
+            wait_for(used, 60)
+
+
+class StoodStill(unittest.TestCase):
+    def stopped(self, maker, uid):
+        """A worker of the maker that is the owner by now, and has not ended."""
+        for pid in children(maker):
+            if uid_of(pid) == uid:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                wait_for(lambda: state(pid) not in ("R", "S", "D"), 10, 0)
+                if state(pid) == "T":
+                    return pid
+        return None
+
+    def test_a_machine_that_stood_still(self):
+        """A walk has its 2 s, also if it was not there to use them."""
+        w, end = Workspace(), threading.Event()
+        self.addCleanup(w.close)
+        wrong = []
+
+        def ask(i):
+            while not end.is_set():
+                r = i.bash("pwd", **w.fields())
+                if r["stdout"] != w.path + "\n":
+                    wrong.append(r)
+        with Instance(extra="pool 0\n") as i:
+            maker = i.pid("maker")
+            threads = [threading.Thread(target=ask, args=(i,))
+                       for _ in range(8)]
+            for t in threads:
+                t.start()
+            try:
+                worker = wait_for(lambda: self.stopped(maker, w.uid), 60, 0)
+                os.kill(maker, signal.SIGSTOP)
+                time.sleep(2.2)
+                os.kill(maker, signal.SIGCONT)
+                time.sleep(0.3)  # that it looks, and more than once
+                os.kill(worker, signal.SIGCONT)
+            finally:
+                end.set()
+                for t in threads:
+                    t.join(60)
+        self.assertEqual(wrong, [])
+
+    def test_a_machine_that_stood_still_for_longer(self):
+        """And a neuron the 5 s in which it has to be up."""
+        with Instance(extra="pool 0\n") as i:
+            pids = [i.pid(name) for name in ("spawner", "neurond")]
+            os.kill(pids[0], signal.SIGSTOP)
+            try:
+                call = i.request("POST", "/v1/calls", {
+                    "tool": "bash", "args": {"command": "echo ok"}})[1]
+                # neurond has sent what makes one
+                wait_for(lambda: i.status()["neurons"]["live"] == 1, 10)
+                os.kill(pids[1], signal.SIGSTOP)
+                time.sleep(5.2)
+                os.kill(pids[1], signal.SIGCONT)
+                time.sleep(0.3)
+            finally:
+                os.kill(pids[0], signal.SIGCONT)
+            r = i.get("/v1/calls/%s?wait_ms=50000" % call["call"])[1]
+            self.assertEqual(r["stdout"], "ok\n", r)
+            self.assertEqual([i.pid(name) for name in ("spawner", "neurond")],
+                             pids)
 
 
 class Refused(unittest.TestCase):

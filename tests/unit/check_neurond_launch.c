@@ -12,6 +12,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,36 @@ START_TEST(a_live_call_twice)
 }
 END_TEST
 
+/* Before its program runs, while it starts, and just after: its neuron stays. */
+START_TEST(cancelled_on_its_way)
+{
+	static const char *const argv[] = { "sleep", "60", NULL };
+	char neuron[ID_SIZE], call[ID_SIZE];
+	struct ends e;
+	struct enc *m;
+	struct got g;
+	unsigned i;
+
+	id_make(ID_NEURON, neuron);
+	send_make(&plain, neuron);
+	want(MSG_NEURON_UP, &g);
+	for (i = 0; i < 100; i++) {
+		id_make(ID_CALL, call);
+		ends_open(&e, argv);
+		send_launch(60000, STDIN_NONE, neuron, call, e.fds, 3);
+		usleep(i * 50);
+		m = enc_new(64);
+		enc_u8(m, END_CANCELLED);
+		enc_str(m, call);
+		rig_send(t.launch, MSG_KILL, m, NULL, 0);
+		want(MSG_ENDED, &g);
+		ck_assert_uint_eq(dec_u8(&g.d), END_CANCELLED);
+		ck_assert_uint_eq(g.d.p[28] & ENDED_F_RETIRED, 0);
+		ends_close(&e);
+	}
+}
+END_TEST
+
 /* Whatever is started is started in a neuron: root's files are not there. */
 START_TEST(runs_nothing_on_the_host)
 {
@@ -460,6 +491,49 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
+/* What is said of the maker: its pid, 0 while there is none. */
+static pid_t
+maker_said(uint32_t *restarts, unsigned *status)
+{
+	char name[32];
+	struct got g;
+	int32_t pid;
+
+	do {
+		ck_assert_int_eq(rig_recv(t.launch, RIG_WAIT_MS, &g), 1);
+		if (g.type != MSG_HELPER)
+			continue;
+		pid = dec_i32(&g.d);
+		*restarts = dec_u32(&g.d);
+		*status = dec_u8(&g.d);
+		dec_str(&g.d, name, sizeof(name));
+	} while (g.type != MSG_HELPER || strcmp(name, "maker") != 0);
+	return (pid);
+}
+
+/* A helper that can't be started now is started later: neurond lives. */
+START_TEST(no_descriptors_for_a_helper)
+{
+	struct rlimit before, none = { 3, 0 };
+	uint32_t restarts;
+	unsigned status;
+	pid_t maker;
+
+	do
+		maker = maker_said(&restarts, &status);
+	while (status != PROC_ST_UP);
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, NULL, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &none, NULL), 0);
+	ck_assert_int_eq(kill(maker, SIGKILL), 0);
+	for (restarts = 0; restarts < 2;)
+		(void)maker_said(&restarts, &status);
+	alive();
+	ck_assert_int_eq(prlimit(t.pid, RLIMIT_NOFILE, &before, NULL), 0);
+	still_serves();
+}
+END_TEST
+
 /* ---- homes ---- */
 
 static void
@@ -610,6 +684,7 @@ main(void)
 	tcase_add_test(tc, launches_that_can_not_be);
 	tcase_add_test(tc, launches_without_a_neuron);
 	tcase_add_test(tc, a_live_call_twice);
+	tcase_add_test(tc, cancelled_on_its_way);
 	tcase_add_test(tc, runs_nothing_on_the_host);
 	tcase_add_test(tc, ends_that_can_not_be);
 	tcase_add_test(tc, steers_that_can_not_be);
@@ -617,6 +692,7 @@ main(void)
 	tcase_add_test(tc, flood_of_makes_unread);
 	tcase_add_test(tc, messages_that_break_the_table);
 	tcase_add_test(tc, out_of_descriptors);
+	tcase_add_test(tc, no_descriptors_for_a_helper);
 	tcase_add_test(tc, homes_that_are_none);
 	tcase_add_test(tc, homes_that_there_are);
 	suite_add_tcase(s, tc);
