@@ -88,6 +88,17 @@ class Transcripts(unittest.TestCase):
             self.assertEqual(events[-1][1], "call.finished")
             self.assertEqual(events[-1][2]["stdout"], "a\nb")
 
+    def test_a_stop_loses_none(self):
+        """Behind an answer there is nothing to wait for."""
+        with Instance(extra=EXTRA) as i:
+            for n in range(2):
+                r = i.bash("echo last words %d" % n)
+                i.process.send_signal(signal.SIGTERM)
+                self.assertEqual(i.process.wait(60), 0)
+                i.start()
+                after = i.get("/v1/calls/" + r["call"])[1]
+                self.assertEqual(after.get("stdout"), r["stdout"])
+
     def test_bytes_that_are_no_text(self):
         r = self.i.bash("printf 'a\\377\\0b'")
         kept(self.i, r["call"])
