@@ -102,8 +102,10 @@ apid_commit(void)
 static void
 apid_stop(void)
 {
+	/* policyd ends after this process, and keeps them. */
+	calls_send();
 	conns_stop();
-	policy_stop_channel();
+	policy_finish_channel();
 }
 
 static const struct proc_role agent = {

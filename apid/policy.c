@@ -23,6 +23,7 @@
 #include "watch.h"
 
 #define ANSWER_TICKS	5		/* CONN_TICKs until we answer 503 */
+#define FINISH_MS	500	/* for the last words, of a process that ends */
 #define REPLY_MAX	(16 * 1024 * 1024)
 
 static TAILQ_HEAD(, pending) pendings = TAILQ_HEAD_INITIALIZER(pendings);
@@ -344,6 +345,14 @@ policy_stop_channel(void)
 	if (channel != NULL)
 		channel_free(channel);
 	channel = NULL;
+}
+
+void
+policy_finish_channel(void)
+{
+	if (channel != NULL)
+		(void)channel_flush_wait(channel, FINISH_MS);
+	policy_stop_channel();
 }
 
 void

@@ -18,6 +18,8 @@ struct call;
 void	policy_plumb(enum channel_kind, int fd);
 int	policy_up(void);
 void	policy_stop_channel(void);
+/* The same, when all that was to be said has gone, or a while has passed. */
+void	policy_finish_channel(void);
 /* Counts channels: what an earlier policyd said of principals is void. */
 unsigned policy_generation(void);
 

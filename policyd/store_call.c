@@ -203,7 +203,9 @@ store_call_end(const struct call_row *row)
 
 /*
  * One that comes when its call's end is written already is written at once: so
- * what recovery finds of the one it finds of the other.
+ * what recovery finds of the one it finds of the other.  Those that stand
+ * before it in the file are written first: what is before one that the index
+ * has, and is not in it, is taken for erased.
  */
 int
 store_transcript_add(const struct transcript_row *row)
@@ -211,7 +213,7 @@ store_transcript_add(const struct transcript_row *row)
 	struct waiting *w;
 
 	if ((w = find(row->serial)) == NULL)
-		return (write_transcript(row));
+		return (store_flush() == -1 ? -1 : write_transcript(row));
 	if (w->has_transcript)
 		return (-1);
 	w->transcript = *row;

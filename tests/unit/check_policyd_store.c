@@ -1,5 +1,6 @@
 /* The database: migrations, refusals, rows. */
 
+#include <sys/wait.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -198,6 +199,60 @@ START_TEST(rows)
 }
 END_TEST
 
+/* Of a call, at a place in the file. */
+static void
+add_transcript(const struct call_row *row, uint64_t offset)
+{
+	struct transcript_row t = { .serial = row->serial, .time = 1,
+	    .offset = offset, .record = 10, .length = 100 };
+
+	snprintf(t.call, sizeof(t.call), "%s", row->id);
+	ck_assert_int_eq(store_transcript_add(&t), 0);
+}
+
+/* What a process has done that is killed before it could sync. */
+static void
+dies_with_a_late_transcript(void)
+{
+	struct call_row late, next;
+
+	ck_assert_int_eq(store_open(path), 0);
+	late = call(1, "", 5000000);
+	next = call(1, "", 6000000);
+	store_call_end(&late);
+	ck_assert_int_eq(store_flush(), 0);
+	store_call_end(&next);
+	add_transcript(&next, 0);
+	/* its end is written already, so this is at once */
+	add_transcript(&late, 100);
+}
+
+/*
+ * The file's order is that in which they came: of two, the index never has
+ * the second alone, for the first would be a hole to whoever mends the file.
+ */
+START_TEST(a_late_transcript_passes_none)
+{
+	struct transcript_row t;
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	ck_assert_int_ne(pid = fork(), -1);
+	if (pid == 0) {
+		dies_with_a_late_transcript();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(store_open(path), 0);
+	ck_assert_int_eq(store_transcript(1, &t), 1);
+	ck_assert_uint_eq(t.offset, 100);
+	ck_assert_int_eq(store_transcript(2, &t), 1);
+	ck_assert_uint_eq(t.offset, 0);
+}
+END_TEST
+
 static void
 add_starts(void *arg, uint32_t principal, uint64_t second, uint32_t n)
 {
@@ -309,6 +364,7 @@ main(void)
 	tcase_add_test(tc, foreign_is_refused);
 	tcase_add_test(tc, steps);
 	tcase_add_test(tc, rows);
+	tcase_add_test(tc, a_late_transcript_passes_none);
 	tcase_add_test(tc, starts_and_trim);
 	tcase_add_test(tc, keys);
 	suite_add_tcase(s, tc);
