@@ -163,7 +163,6 @@ main(void)
 	Suite *suite = suite_create("ctl_sse");
 	TCase *tc = tcase_create("sse");
 
-	tcase_set_timeout(tc, 30);
 	tcase_add_loop_test(tc, test_events, 0,
 	    sizeof(events) / sizeof(events[0]));
 	tcase_add_test(tc, test_bad_events);

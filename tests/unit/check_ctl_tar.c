@@ -19,6 +19,9 @@ setup(void)
 	strcpy(top, "/tmp/check_tar.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(top));
 	ck_assert_int_eq(chdir(top), 0);
+	/* so that what is beside it is ours as well */
+	ck_assert_int_eq(mkdir("here", 0755), 0);
+	ck_assert_int_eq(chdir("here"), 0);
 }
 
 static void

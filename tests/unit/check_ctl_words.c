@@ -100,7 +100,7 @@ START_TEST(test_sink)
 	for (at = 0; at < sizeof(got); at += (size_t)n) {
 		pfd.fd = fds[0];
 		pfd.events = POLLIN;
-		ck_assert_int_eq(poll(&pfd, 1, 1000), 1);
+		ck_assert_int_eq(poll(&pfd, 1, 60000), 1);
 		n = read(fds[0], got + at, sizeof(got) - at);
 		ck_assert_int_gt(n, 0);
 		ck_assert_int_eq(sink_flush(&sink), 0);

@@ -643,7 +643,6 @@ main(void)
 	Suite *s = suite_create("egress_fetch");
 	TCase *tc = tcase_create("all");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_plain_one);
 	tcase_add_test(tc, ends_of_answers);
 	tcase_add_test(tc, bounds_of_answers);

@@ -315,7 +315,6 @@ main(void)
 	Suite *s = suite_create("egress_wire");
 	TCase *tc = tcase_create("all");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, socks_greetings);
 	tcase_add_test(tc, socks_requests);
 	tcase_add_test(tc, dns_queries);

@@ -335,7 +335,6 @@ suite(void)
 	Suite *s = suite_create("imsg");
 	TCase *tc = tcase_create("imsg");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, unknown_types_kill_the_channel, 0, NKINDS);
 	tcase_add_loop_test(tc, only_rows_of_this_channel_and_direction_pass,
 	    0, 2 * NKINDS);

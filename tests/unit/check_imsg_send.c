@@ -207,7 +207,6 @@ main(void)
 	Suite *s = suite_create("imsg_send");
 	TCase *tc = tcase_create("imsg_send");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, ten_thousand_messages_arrive_in_order);
 	tcase_add_test(tc, a_queue_has_a_bound);
 	tcase_add_test(tc, what_breaks_the_table_is_not_sent);

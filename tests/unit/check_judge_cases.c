@@ -162,7 +162,6 @@ main(void)
 	Suite *s = suite_create("cases");
 	TCase *tc = tcase_create("cases");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_cases);
 	suite_add_tcase(s, tc);
 	return (unit_main(s));

@@ -412,7 +412,6 @@ main(void)
 	Suite *suite = suite_create("check_judge_meta");
 	TCase *tc = tcase_create("meta");
 
-	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, test_own_cases);
 	tcase_add_loop_test(tc, test_padded, 0, 7);
 	tcase_add_test(tc, test_shared_cases);

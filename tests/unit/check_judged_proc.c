@@ -369,7 +369,6 @@ main(void)
 		printf("1..1\nok 1 - process # SKIP needs root\n");
 		return (0);
 	}
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_verdicts);
 	tcase_add_test(tc, test_where_and_what);
 	tcase_add_test(tc, test_any_bytes);

@@ -485,7 +485,6 @@ suite(void)
 
 	tcase_add_loop_test(tc, a_rule_at_work, 0,
 	    sizeof(rows) / sizeof(rows[0]));
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, many_words_and_rules);
 	tcase_add_test(tc, many_hosts);
 	tcase_add_loop_test(tc, nothing_takes_the_square, 0,

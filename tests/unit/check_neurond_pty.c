@@ -89,7 +89,7 @@ see(const char *words)
 	ssize_t n;
 
 	while (words == NULL || strstr(t.text, words) == NULL) {
-		ck_assert_msg(poll(&pfd, 1, 10000) == 1, "%s after: %s",
+		ck_assert_msg(poll(&pfd, 1, 60000) == 1, "%s after: %s",
 		    words == NULL ? "no end" : words, t.text);
 		n = read(t.out, t.text + t.have, sizeof(t.text) - 1 - t.have);
 		if (n <= 0 && words == NULL)
@@ -271,7 +271,6 @@ main(void)
 		return (0);
 	}
 	close(leaf);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_make);
 	tcase_add_test(tc, test_both_ways);
 	tcase_add_test(tc, test_end_of_input);

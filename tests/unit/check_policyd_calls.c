@@ -305,6 +305,8 @@ START_TEST(caps)
 	want_refusal(rig_ask(&rig, handle, NULL, "exec"), 429, "too_many",
 	    "neurons-principal is 16");
 	/* a slot that comes free within the wait is given */
+	rig.slice->limits.v[LIMIT_NEURON_WAIT] = 60000;
+	rig_reload(&rig);
 	request = rig_open(&rig, handle, "", "", 0);
 	json = rig_query(&rig, RIG_AGENT, handle, QUERY_SESSIONS, 0, 1, "",
 	    &status);
@@ -600,8 +602,6 @@ main(void)
 	TCase *tc = tcase_create("started"), *own = tcase_create("own");
 
 	tcase_add_checked_fixture(tc, start, stop);
-	tcase_set_timeout(tc, 120);
-	tcase_set_timeout(own, 120);
 	tcase_add_test(tc, whole_call);
 	tcase_add_test(tc, all_ends);
 	tcase_add_test(tc, verdicts);

@@ -102,8 +102,7 @@ START_TEST(granted_for_the_session)
 	send_granted(neuron, "new.example", EGRESS_GRANT_SESSION, 0);
 	send_ended(c.id, END_EXITED, 0);
 	want_end(rig_finished(&rig, &c), "completed", "");
-	close(rig.fd[RIG_EGRESS]);
-	rig.fd[RIG_EGRESS] = -1;
+	rig_close(&rig, RIG_EGRESS);
 	rig_plumb(&rig, RIG_EGRESS);
 	rig_want(&rig, RIG_LAUNCH, MSG_LISTENERS_AGAIN, &g);
 	rig_listener(&rig, neuron, ALL);

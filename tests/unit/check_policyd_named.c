@@ -233,7 +233,6 @@ main(void)
 	TCase *t = tcase_create("named");
 
 	tcase_add_checked_fixture(t, start, stop);
-	tcase_set_timeout(t, 30);
 	tcase_add_test(t, a_name_finds_its_session);
 	tcase_add_test(t, a_name_of_anothers);
 	tcase_add_test(t, those_who_wait_get_the_same);

@@ -418,8 +418,6 @@ main(void)
 	Suite *s = suite_create("policyd_reload");
 	TCase *tc = tcase_create("started"), *own = tcase_create("own");
 
-	tcase_set_timeout(tc, 60);
-	tcase_set_timeout(own, 60);
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, lines_move);
 	tcase_add_test(tc, judged_and_no_principal_any_more);
@@ -437,7 +435,6 @@ main(void)
 	tcase_add_test(own, drained_after_those_that_wait);
 	suite_add_tcase(s, own);
 	tc = tcase_create("broken");
-	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, start, NULL);
 	tcase_add_test(tc, commit_of_another);
 	suite_add_tcase(s, tc);

@@ -444,7 +444,6 @@ main(void)
 	TCase *tc = tcase_create("started");
 
 	tcase_add_checked_fixture(tc, begin, stop);
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, something_else);
 	tcase_add_test(tc, two_at_once);
 	tcase_add_test(tc, twice);

@@ -129,7 +129,6 @@ main(void)
 	TCase *t = tcase_create("workspaces");
 
 	tcase_add_checked_fixture(t, begin, stop);
-	tcase_set_timeout(t, 30);
 	tcase_add_test(t, workspaces_are_a_principals);
 	tcase_add_test(t, workspaces_by_another_path);
 	tcase_add_loop_test(t, workspaces_as_the_profile_says, 0, 5);

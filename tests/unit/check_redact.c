@@ -113,10 +113,10 @@ START_TEST(test_linear)
 	for (i = 0; i < size; i++)
 		text[i] = unit[i % strlen(unit)];
 	text[size] = '\0';
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	redact_has_key(text);
 	redact_line(text);
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	ck_assert_msg(b.tv_sec - a.tv_sec < 3, "\"%s\" took %ld s", unit,
 	    (long)(b.tv_sec - a.tv_sec));
 	free(text);
@@ -162,7 +162,6 @@ main(void)
 	Suite *suite = suite_create("redact");
 	TCase *tc = tcase_create("redact");
 
-	tcase_set_timeout(tc, 30);
 	tcase_add_loop_test(tc, test_lines, 0,
 	    sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(tc, test_several);

@@ -612,7 +612,6 @@ main(void)
 	Suite *suite = suite_create("scan");
 	TCase *tc = tcase_create("scan");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_kinds, 0, NSECRETS);
 	tcase_add_loop_test(tc, test_cut_anywhere, 0, NSECRETS);
 	tcase_add_loop_test(tc, test_idle_anywhere, 0, NSECRETS);

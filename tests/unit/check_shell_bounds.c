@@ -280,7 +280,6 @@ main(void)
 	Suite *suite = suite_create("check_shell_bounds");
 	TCase *tc = tcase_create("bounds");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, test_linear, 0, (int)nworst);
 	tcase_add_test(tc, test_over_bounds);
 	tcase_add_test(tc, test_too_deep);

@@ -191,7 +191,6 @@ main(void)
 	TCase *tc = tcase_create("parse");
 	int n = (int)(sizeof(samples) / sizeof(samples[0]));
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_bash, 0, n);
 	tcase_add_loop_test(tc, test_dash, 0, n);
 	tcase_add_loop_test(tc, test_cut, 0, n);

@@ -434,7 +434,6 @@ main(void)
 	Suite *suite = suite_create("check_shell_resolve");
 	TCase *tc = tcase_create("resolve");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_found, 0, COUNT(found));
 	tcase_add_loop_test(tc, test_not_found, 0, COUNT(texts));
 	tcase_add_loop_test(tc, test_verdicts, 0, COUNT(verdicts));

@@ -107,7 +107,6 @@ main(void)
 	Suite *suite = suite_create("strip");
 	TCase *tc = tcase_create("strip");
 
-	tcase_set_timeout(tc, 30);
 	tcase_add_loop_test(tc, test_rows, 0, NROWS);
 	tcase_add_test(tc, test_long_line);
 	tcase_add_loop_test(tc, test_linear, 0,

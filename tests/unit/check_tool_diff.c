@@ -236,7 +236,6 @@ suite(void)
 	Suite *s = suite_create("diff");
 	TCase *tc = tcase_create("diff");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, format, 0,
 	    (int)(sizeof(texts) / sizeof(texts[0])));
 	tcase_add_test(tc, names);

@@ -509,7 +509,6 @@ suite(void)
 	Suite *s = suite_create("edit");
 	TCase *tc = tcase_create("text");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, replaces, 0,
 	    (int)(sizeof(done) / sizeof(done[0])));
 	tcase_add_loop_test(tc, hints, 0,
@@ -521,7 +520,6 @@ suite(void)
 	tcase_add_test(tc, work_is_bounded);
 	suite_add_tcase(s, tc);
 	tc = tcase_create("body");
-	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, body_setup, body_teardown);
 	tcase_add_test(tc, edits_a_file);
 	tcase_add_test(tc, all_or_nothing);

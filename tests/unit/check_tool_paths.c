@@ -562,7 +562,6 @@ main(void)
 	TCase *tc = tcase_create("paths");
 
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, spellings);
 	tcase_add_test(tc, outside);
 	tcase_add_test(tc, sibling_prefix);

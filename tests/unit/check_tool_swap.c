@@ -143,7 +143,6 @@ main(void)
 	TCase *tc = tcase_create("swap");
 
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
-	tcase_set_timeout(tc, 110);
 	tcase_add_test(tc, nothing_outside);
 	tcase_add_test(tc, a_naive_open_is_caught);
 	suite_add_tcase(suite, tc);

@@ -245,7 +245,7 @@ want_closed(const char *what)
 	struct got g;
 	int n;
 
-	while ((n = rig_recv(t.launch, 5000, &g)) == 1)
+	while ((n = rig_recv(t.launch, RIG_WAIT_MS, &g)) == 1)
 		got_close(&g);
 	ck_assert_msg(n == -1, "%s: the channel is still open", what);
 	want_control(MSG_LOST);
@@ -308,7 +308,7 @@ whole_call(const char *const *argv)
 	id_make(ID_CALL, call);
 	ends_open(&ends, argv);
 	send_make(&plain, neuron);
-	send_launch(10000, STDIN_NONE, neuron, call, ends.fds, 3);
+	send_launch(RIG_WAIT_MS, STDIN_NONE, neuron, call, ends.fds, 3);
 	want(MSG_NEURON_UP, &g);
 	want(MSG_ENDED, &g);
 	cause = dec_u8(&g.d);

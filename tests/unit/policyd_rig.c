@@ -1,5 +1,6 @@
 /* Fakes around the real policyd. */
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,6 +35,28 @@ static const enum channel_kind kinds[RIG_CHANNELS] = {
 
 /* ---- packets ---- */
 
+int	rig_unordered;
+
+/*
+ * Channels have no order among each other, and a process that is kept from
+ * running may come to the later message first.  A test means the order in which
+ * it sends: what it sent on another channel has been taken by then.
+ */
+static void
+in_order(int fd)
+{
+	static int before = -1;
+	int left, i;
+
+	for (i = 0; !rig_unordered && before != fd && i < RIG_WAIT_MS; i++) {
+		if (before == -1 || ioctl(before, SIOCOUTQ, &left) == -1 ||
+		    left == 0)
+			break;
+		poll(NULL, 0, 1);
+	}
+	before = fd;
+}
+
 void
 rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 {
@@ -45,6 +69,7 @@ rig_send(int fd, unsigned type, struct enc *e, const int *fds, unsigned nfds)
 	ssize_t n;
 
 	ck_assert_uint_le(size, MSG_MAX_SIZE);
+	in_order(fd);
 	packet[0] = (uint8_t)type;
 	packet[1] = (uint8_t)(type >> 8);
 	packet[2] = (uint8_t)nfds;
@@ -240,9 +265,18 @@ rig_closed(struct rig *r, enum rig_channel ch)
 	struct got g;
 	int n;
 
-	while ((n = rig_recv(r->fd[ch], 2000, &g)) == 1)
+	while ((n = rig_recv(r->fd[ch], RIG_WAIT_MS, &g)) == 1)
 		got_close(&g);
 	return (n == -1);
+}
+
+void
+rig_close(struct rig *r, enum rig_channel ch)
+{
+	close(r->fd[ch]);
+	r->fd[ch] = -1;
+	/* what came before its PING has been seen by then */
+	ck_assert(rig_alive(r));
 }
 
 /* ---- start and end ---- */

@@ -53,7 +53,7 @@ struct rig_call {
 	uint8_t		 judge_flags;
 };
 
-#define RIG_WAIT_MS	10000	/* for anything to come */
+#define RIG_WAIT_MS	60000	/* for anything to come */
 
 #define RIG_USER	2000001001	/* a principal by user line */
 #define RIG_MEMBER	2000001002	/* one by group line */
@@ -83,8 +83,11 @@ void	rig_kill(struct rig *);
 void	rig_end(struct rig *);
 int	rig_alive(struct rig *);
 
+/* It is handled after all that was sent on other channels before. */
 void	rig_send(int fd, unsigned type, struct enc *, const int *fds,
 	    unsigned nfds);
+/* 1: or in any order, for floods, and while policyd is stopped. */
+extern int	rig_unordered;
 /* What the last SESSION_OVER said; rig_recv passes it over. */
 extern char	rig_over[ID_SIZE], rig_over_reason[32];
 /* How often AUDIT_NEWS came, and what it said; rig_recv passes it over. */
@@ -101,8 +104,10 @@ int	rig_recv(int fd, int ms, struct got *);
 /* The next message, which must be of this type; the test fails if not. */
 void	rig_want(struct rig *, enum rig_channel, unsigned type, struct got *);
 void	got_close(struct got *);
-/* 1 if the other end closes the channel within two seconds. */
+/* 1 if the other end closes the channel. */
 int	rig_closed(struct rig *, enum rig_channel);
+/* Closes it, and policyd has noticed. */
+void	rig_close(struct rig *, enum rig_channel);
 
 /* A connected socket of this uid as accepted on a plane's listener. */
 int	rig_accept(struct rig *, enum cf_plane, uid_t, gid_t, gid_t group);

@@ -325,7 +325,6 @@ with(Suite *s, const char *name, void (*begins)(void))
 {
 	TCase *tc = tcase_create(name);
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, begins, teardown);
 	suite_add_tcase(s, tc);
 	return (tc);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "policyd_rig.h"
@@ -25,6 +26,16 @@ static inline void
 stop(void)
 {
 	rig_end(&rig);
+}
+
+/* Milliseconds of the clock that nobody sets. */
+static inline int64_t
+steady_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
 }
 
 static inline uint64_t
@@ -97,6 +108,36 @@ launched(uint64_t handle, const char *session, struct rig_call *c)
 	rig_want(&rig, RIG_AGENT, MSG_CALL_JUDGED, &(struct got){0});
 }
 
+/* The files that policyd has open, as the kernel counts them. */
+static inline unsigned
+open_files(void)
+{
+	char path[64], to[8];
+	unsigned n = 0;
+	int i;
+
+	for (i = 0; i < 1024; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)rig.pid,
+		    i);
+		n += readlink(path, to, sizeof(to)) != -1;
+	}
+	return (n);
+}
+
+/* It comes to that number: what it was told last may be under way. */
+static inline void
+want_open_files(unsigned want)
+{
+	unsigned n = open_files();
+	int i;
+
+	for (i = 0; i < RIG_WAIT_MS / 10 && n != want; i++) {
+		usleep(10000);
+		n = open_files();
+	}
+	ck_assert_uint_eq(n, want);
+}
+
 /* HOMES_ASK came once more, and its answer has been taken. */
 static inline void
 homes_told(void)
@@ -109,13 +150,13 @@ homes_told(void)
 
 	if (rig_homes_asked < seen)
 		seen = 0;
-	for (i = 0; i < 100 && rig_homes_asked == seen; i++)
+	for (i = 0; i < RIG_WAIT_MS / 100 && rig_homes_asked == seen; i++)
 		ck_assert_int_eq(rig_recv(rig.fd[RIG_LAUNCH], 100,
 		    &(struct got){0}), 0);
 	ck_assert_uint_gt(rig_homes_asked, seen);
 	seen = rig_homes_asked;
 	handle = operator();
-	for (i = 0; i < 1000 && !known; i++) {
+	for (i = 0; i < RIG_WAIT_MS / 10 && !known; i++) {
 		json = rig_query(&rig, RIG_OPERATOR, handle, QUERY_STATUS, 0,
 		    0, "", &status);
 		known = json_is_true(json_object_get(json_object_get(json,

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <jansson.h>
 
-#define RIG_SECONDS	20	/* a body that takes longer is killed */
+#define RIG_SECONDS	100	/* a body that takes longer is killed */
 
 struct rig {
 	char	base[64];
