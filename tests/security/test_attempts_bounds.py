@@ -337,7 +337,7 @@ for n in range(5):
         while True: time.sleep(60)
 print('up', flush=True)
 while True: time.sleep(60)
-"""}, session=s, timeout_ms=1500, wait=20000)
+"""}, session=s, timeout_ms=6000, wait=50000)
         self.assertEqual((r["reason"], r["stdout"]), ("timed_out", "up\n"), r)
         # of its neuron PID 1 alone is left, at once
         self.assertEqual(list(self.neurons().values()), [{"neuron-init"}])
