@@ -48,7 +48,7 @@ def parser(option):
     r = subprocess.run(["apparmor_parser", option, "-K", "-I", BASE,
                         PROFILE], stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                       timeout=60)
+                       timeout=300)
     if r.returncode != 0:
         raise AssertionError(r.stdout.decode())
 
@@ -85,7 +85,7 @@ class Text(unittest.TestCase):
             self.skipTest("apparmor_parser is not installed")
         r = subprocess.run(
             ["apparmor_parser", "-Q", "-K", "-S", "-I", BASE, PROFILE],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         # a kernel without it keeps no cache, and is told so
         said = [l for l in r.stderr.decode().splitlines()
                 if not l.startswith("Cache read/write disabled")]
@@ -102,7 +102,7 @@ class Required(unittest.TestCase):
             r = subprocess.run(
                 [MYELIND, "-d", "-f", i.conf, "-p", i.dir, "-L", BUILD],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, timeout=60)
+                stderr=subprocess.STDOUT, timeout=300)
         finally:
             i.stop()
         text = r.stdout.decode(errors="replace")
@@ -117,7 +117,7 @@ class Required(unittest.TestCase):
         with Instance() as i:
             self.assertNotIn("apparmor-profile", i.bash("true")["layers"])
         r = subprocess.run([CTL, "doctor", "apparmor-profile"],
-                           stdout=subprocess.PIPE, timeout=60)
+                           stdout=subprocess.PIPE, timeout=300)
         self.assertEqual(r.returncode, 1)
         self.assertIn(b"    state: missing, ", r.stdout)
         self.assertIn(b"    remedy: ", r.stdout)
@@ -182,7 +182,7 @@ print(open('/proc/self/attr/apparmor/current').read().strip())
         r = self.i.call("python", {"code": code})
         self.assertRegex(r["stdout"], r"^13\n(1|13)\n$", r)
         plain = subprocess.run(["python3", "-c", code],
-                               stdout=subprocess.PIPE, timeout=60)
+                               stdout=subprocess.PIPE, timeout=300)
         self.assertEqual(plain.stdout, b"open\nsent\n")
 
     def test_a_root_that_may_be_written_to(self):

@@ -75,7 +75,7 @@ class Attempts(unittest.TestCase):
                 ["unshare", "--mount", "--pid", "--net", "--uts", "--ipc",
                  "--fork", "--propagation", "private", "sh", "-c", CONTROL,
                  "control", d, PROGRAM, name], stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
         finally:
             os.rmdir(d)
         return r.returncode, r.stdout.decode(errors="replace")
@@ -165,13 +165,13 @@ class Attempts(unittest.TestCase):
     def test_027_trace(self):
         self.attempt("trace", control=False)
         # control: without the layers root reads another's memory
-        p = subprocess.Popen(["sleep", "60"])
+        p = subprocess.Popen(["sleep", "600"])
         try:
             def program():
                 # the program is mapped only after Popen() has returned
                 with open("/proc/%d/maps" % p.pid) as f:
                     return [l for l in f if l.rstrip().endswith("/sleep")]
-            start = int(wait_for(program, 5)[0].split("-")[0], 16)
+            start = int(wait_for(program, 60)[0].split("-")[0], 16)
             with open("/proc/%d/mem" % p.pid, "rb") as f:
                 f.seek(start)
                 self.assertEqual(f.read(4), b"\x7fELF")
@@ -237,7 +237,7 @@ class Attempts(unittest.TestCase):
         swapper = subprocess.Popen(["python3", "-c", script])
         seen = {"real": 0, "refused": 0}
         # the control: who just opens it is led to the secret
-        wait_for(lambda: "marker" in os.listdir(victim), 20, 0)
+        wait_for(lambda: "marker" in os.listdir(victim), 60, 0)
         try:
             for _ in range(60):
                 status, r = self.i.request("POST", "/v1/calls", {

@@ -145,7 +145,7 @@ for d in sys.argv[1:] or ['/tmp', '/dev/shm', '/home/agent']:
         c.request("POST", "/v1/calls", b'{"tool": "exec", "wait_ms": 20000, '
                   b'"timeout_ms": 2000, "args": {"argv": ["cat", '
                   b'"/dev/zero"]}}', {"Content-Type": "application/json"})
-        wait_for(lambda: self.i.get("/v1/calls")[1]["calls"], 20)
+        wait_for(lambda: self.i.get("/v1/calls")[1]["calls"], 60)
         c.close()
         wait_for(lambda: all(
             k["state"] not in ("queued", "running")
@@ -244,7 +244,8 @@ count('SHM', 128, shm)
                              ("failed", "timed_out", ""), r)
         self.assertEqual(self.i.bash("echo on")["stdout"], "on\n")
         # one that is continued goes on: its stop ended nothing
-        r = self.i.bash("(sleep 0.2; kill -CONT $$) & kill -STOP $$; echo on")
+        r = self.i.bash("(while sleep 0.1; do kill -CONT $$ || exit; done) "
+                        ">/dev/null 2>&1 & kill -STOP $$; echo on")
         self.assertEqual((r["state"], r["exit_code"], r["stdout"]),
                          ("completed", 0, "on\n"), r)
 
@@ -274,12 +275,15 @@ class Ends(unittest.TestCase):
         cls.i.stop()
 
     def neurons(self):
-        """uid -> names of its processes, of neurons alone."""
+        """uid -> names of its processes, of neurons alone; not of those that
+        are dead, and that PID 1 may still have to reap."""
         found = {}
         first, last = footprint.uids_of(self.i)
         for pid in footprint.pids():
             uid = footprint.uid_of(pid)
-            if uid is not None and first + 16 <= uid <= last:
+            dead = re.search(r"^State:\s+[ZX]", footprint.read(
+                "/proc/%d/status" % pid) or "State: X", re.M)
+            if uid is not None and first + 16 <= uid <= last and not dead:
                 found.setdefault(uid, set()).add(footprint.comm(pid))
         return found
 
@@ -290,9 +294,10 @@ class Ends(unittest.TestCase):
             a, b = (self.i.session(**w.fields()) for _ in range(2))
             status, call = self.i.request(
                 "POST", "/v1/sessions/%s/calls" % a,
-                {"tool": "exec", "args": {"argv": ["sleep", "60"]}})
+                {"tool": "exec", "timeout_ms": 600000,
+                 "args": {"argv": ["sleep", "600"]}})
             pid = wait_for(lambda: [p for p in descendants_of(
-                self.i.process.pid) if footprint.comm(p) == "sleep"], 20)[0]
+                self.i.process.pid) if footprint.comm(p) == "sleep"], 60)[0]
             self.assertEqual(len(self.neurons()), 2)
             r = self.i.call("python", {"code": r"""
 import os, signal, ctypes
@@ -334,26 +339,26 @@ for n in range(5):
         while True: time.sleep(60)
 print('up', flush=True)
 while True: time.sleep(60)
-"""}, session=s, timeout_ms=1500, wait=20000)
+"""}, session=s, timeout_ms=6000, wait=50000)
         self.assertEqual((r["reason"], r["stdout"]), ("timed_out", "up\n"), r)
         # of its neuron PID 1 alone is left, at once
         self.assertEqual(list(self.neurons().values()), [{"neuron-init"}])
         self.i.request("DELETE", "/v1/sessions/" + s)
-        wait_for(lambda: not self.neurons(), 20)
+        wait_for(lambda: not self.neurons(), 60)
 
     def test_063_no_secret_in_an_argument_vector(self):
         word = "canary-" + os.urandom(8).hex()
         s = self.i.session()
         status, call = self.i.request(
             "POST", "/v1/sessions/%s/calls" % s,
-            {"tool": "exec", "args": {"argv": ["sleep", "60"]},
-             "env": {"PLAIN": word}})
+            {"tool": "exec", "args": {"argv": ["sleep", "600"]},
+             "timeout_ms": 600000, "env": {"PLAIN": word}})
         self.assertEqual(status, 202, call)
         pid = wait_for(lambda: [p for p in descendants_of(
-            self.i.process.pid) if footprint.comm(p) == "sleep"], 20)[0]
+            self.i.process.pid) if footprint.comm(p) == "sleep"], 60)[0]
         # the control: it is in the environment of that program
         wait_for(lambda: "PLAIN=" + word in footprint.read(
-            "/proc/%d/environ" % pid), 20)
+            "/proc/%d/environ" % pid), 60)
         for p in footprint.pids():
             self.assertNotIn(word, footprint.read("/proc/%d/cmdline" % p))
             if p != pid:
@@ -429,11 +434,12 @@ while True: time.sleep(60)
             {"tool": "exec", "args": {"argv": ["sleep", "60"]}})
         n = self.i.get("/v1/sessions/" + a)[1]["neuron"]
         self.i.request("DELETE", "/v1/sessions/" + a)
-        wait_for(lambda: not self.neurons(), 20)
+        wait_for(lambda: not self.neurons(), 60)
         b = self.i.session()
         status, new = self.i.request(
             "POST", "/v1/sessions/%s/calls" % b,
-            {"tool": "exec", "args": {"argv": ["sleep", "60"]}})
+            {"tool": "exec", "timeout_ms": 600000,
+             "args": {"argv": ["sleep", "600"]}})
         path = "/v1/calls/" + old["call"]
         for method, where, body in (
                 ("DELETE", path, None),
@@ -446,7 +452,7 @@ while True: time.sleep(60)
             status, said = self.i.request(method, where, body)
             self.assertNotIn(status, (201, 500), (method, where, said))
         wait_for(lambda: self.i.get("/v1/calls/" + new["call"])[1]["state"]
-                 == "running", 20)
+                 == "running", 60)
         self.assertEqual(self.i.bash("echo on", session=b)["stdout"], "on\n")
         self.assertEqual(self.i.get("/v1/calls/" + new["call"])[1]["state"],
                          "running")
@@ -454,7 +460,7 @@ while True: time.sleep(60)
         self.i.request("POST", "/v1/calls/%s/signal" % new["call"],
                        {"signal": "KILL"})
         r = wait_for(lambda: (lambda k: k["state"] != "running" and k)(
-            self.i.get("/v1/calls/" + new["call"])[1]), 20)
+            self.i.get("/v1/calls/" + new["call"])[1]), 60)
         self.assertEqual(r["signal"], "KILL", r)
         self.i.request("DELETE", "/v1/sessions/" + b)
 

@@ -147,7 +147,7 @@ def try_it(name):
                                      "EAFNOSUPPORT", "ENOENT"))
         finally:
             p.stdin.close()
-            p.wait(timeout=10)
+            p.wait(timeout=60)
             p.stdout.close()
             if os.path.exists(path):
                 os.unlink(path)

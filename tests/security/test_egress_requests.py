@@ -91,7 +91,7 @@ for second in (hello(sni(ok)), hello(sni(evil)), hello(),
     out.append(again(through_to(), second, first))
 out"""
         straight = both.replace("through_to()", "socket.create_connection("
-                                "('11.1.1.1', 443), timeout=5)")
+                                "('11.1.1.1', 443), timeout=30)")
         # the control: what the server would go by
         self.assertEqual(net.python("import socket\n" + straight)[1],
                          "answered")
@@ -104,7 +104,7 @@ at = dns("ok.example.com")["addresses"][0]
 """
         for way in ('connect("ok.example.com")[0]',
                     'socks("ok.example.com", 443)[0]',
-                    "socket.create_connection((at, 443), timeout=5)"):
+                    "socket.create_connection((at, 443), timeout=30)"):
             got = w.probe(at + both.replace("through_to()", way))
             self.assertEqual(got, ["answered", "cut", "cut", "cut",
                                    "answered", "cut"], way)
@@ -164,7 +164,7 @@ class Http(Case):
 def one(host, path="/ok"):
     return ("GET http://%s%s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n" % (
         host, path, host)).encode()
-s = socket.create_connection(PROXY, timeout=5)
+s = socket.create_connection(PROXY, timeout=30)
 out = []
 for host in ("ok.example.com", "two.example.com", "evil.example.net"):
     s.sendall(one(host))
@@ -177,12 +177,12 @@ for host in ("ok.example.com", "two.example.com", "evil.example.net"):
 s.close()
 # all at once
 out.append(raw(one("ok.example.com") + one("evil.example.net") +
-    one("two.example.com"), seconds=10)[0])
+    one("two.example.com"), seconds=30)[0])
 # and where no proxy was asked
 at = dns("ok.example.com")["addresses"][0]
 plain = lambda h: ("GET /ok HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n" % h).encode()
 out.append(raw(plain("ok.example.com") + plain("evil.example.net"),
-    to=(at, 80), seconds=10)[0])
+    to=(at, 80), seconds=30)[0])
 out""")
         self.assertEqual(got[0], [200, "ok from ok.example.com\n"])
         self.assertEqual(got[1], [200, "ok from two.example.com\n"])
@@ -218,7 +218,7 @@ out""")
 out = []
 for b in %r:
     out.append(raw(b"POST http://posts.example.com/echo HTTP/1.1\\r\\n"
-        b"Host: posts.example.com\\r\\n" + b, seconds=10)[0])
+        b"Host: posts.example.com\\r\\n" + b, seconds=30)[0])
 out.append(raw(b"POST http://posts.example.com/echo HTTP/1.1\\r\\n"
     b"Host: posts.example.com\\r\\nConnection: close\\r\\n"
     b"Content-Length: 5\\r\\n\\r\\nabcde")[0])
@@ -243,7 +243,7 @@ out""" % (bodies,))
 out = raw(b"CONNECT ok.example.com:443 HTTP/1.1\\r\\nHost: ok.example.com\\r\\n"
     b"\\r\\nGET http://evil.example.net/ok HTTP/1.1\\r\\n\\r\\n", seconds=5)
 s, r = connect("ok.example.com", first=hello(sni(b"ok.example.com")))
-s.settimeout(5)
+s.settimeout(30)
 [out[0], (r["body"] + s.recv(1).decode("latin-1"))[:1]]""")
         self.assertNotIn("ok from", got[0])
         self.assertEqual(got[1], "\x16")
@@ -268,7 +268,7 @@ out""")
         got = w.probe("""
 out = []
 for what in ("h2c", "websocket", "TLS/1.0"):
-    s = socket.create_connection(PROXY, timeout=10)
+    s = socket.create_connection(PROXY, timeout=30)
     s.sendall(("GET http://ok.example.com/upgrade HTTP/1.1\\r\\n"
         "Host: ok.example.com\\r\\nConnection: Upgrade, HTTP2-Settings\\r\\n"
         "Upgrade: %s\\r\\nHTTP2-Settings: AAMAAABkAAQAAP__\\r\\n\\r\\n"
@@ -281,7 +281,7 @@ for what in ("h2c", "websocket", "TLS/1.0"):
         pass
     out.append(data.decode("latin-1"))
     s.close()
-out.append(raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", seconds=10)[0])
+out.append(raw(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n", seconds=30)[0])
 out""")
         for text in got:
             self.assertNotIn(" 101 ", text)
@@ -302,7 +302,7 @@ first = get("http://ok.example.com%s")
     def test_052_answers_that_nobody_asked_for(self):
         got = w.probe("""
 [raw(b"GET http://ok.example.com/%s HTTP/1.1\\r\\nHost: ok.example.com\\r\\n"
- b"Connection: close\\r\\n\\r\\n" % p, seconds=10)[0] for p in
+ b"Connection: close\\r\\n\\r\\n" % p, seconds=30)[0] for p in
  (b"extra", b"twice")]""")
         self.assertEqual(got[0].count("HTTP/1.1 200"), 1, got[0])
         self.assertNotIn("two", got[0])

@@ -238,7 +238,7 @@ class Fetch(EgressCase):
             {"tool": "fetch", "args": {
                 "url": "http://ok.example.com/stall/60"}})
         self.assertEqual(status, 202, body)
-        wait_for(lambda: self.net.tell(do="count")["open"], 20)
+        wait_for(lambda: self.net.tell(do="count")["open"], 60)
         self.i.request("POST", "/v1/calls/%s/cancel" % body["call"])
         r = self.i.get("/v1/calls/%s?wait_ms=20000" % body["call"])[1]
         self.assertEqual(r["state"], "cancelled", r)
@@ -258,7 +258,7 @@ class Fetch(EgressCase):
             text = self.i.ctl("audit", "tail").stdout.decode()
             return all(w in text for w in ("egress.ended", "egress.denied",
                                            "evil.example.net"))
-        wait_for(there, 10, 0.1)
+        wait_for(there, 60, 0.1)
 
 
 if __name__ == "__main__":

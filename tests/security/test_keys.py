@@ -12,7 +12,8 @@ import time
 import unittest
 import zlib
 
-from harness import Instance, rss_kib, wait_for
+import footprint
+from harness import SANITIZED, Instance, wait_for
 from keys import ID, Tcp, case
 from mcp import MODERN, meta
 
@@ -100,7 +101,8 @@ class Bearer(Tcp):
         gone = self.add("other")
         self.i.request("DELETE", "/v1/keys/" + gone["key"], operator=True)
         late = self.add("owned", expires_s=1)
-        time.sleep(1.2)
+        wait_for(lambda: self.ask("GET", "/v1/whoami", late["token"])[0] ==
+                 401, 60)
         head = "GET /v1/whoami%s HTTP/1.1\r\nHost: localhost\r\n" \
             "Connection: close\r\n%s\r\n"
         rows = {
@@ -162,7 +164,7 @@ class Bearer(Tcp):
                 self.assertNotIn(token, text)
                 self.assertNotIn(token[:40], text)
         wait_for(lambda: {"unknown", "malformed", "revoked", "expired"} <= {
-            r["why"] for r in self.audit("key.refused")}, 5)
+            r["why"] for r in self.audit("key.refused")}, 60)
         self.assertLessEqual({gone["key"], late["key"]}, {
             r["key"] for r in self.audit("key.refused")})
 
@@ -240,7 +242,7 @@ class Bearer(Tcp):
         def over():
             s = self.i.get("/v1/sessions/" + session["session"], True)[1]
             return s["state"] == "ended" and s
-        self.assertEqual(wait_for(over, 10)["reason"], "key_revoked")
+        self.assertEqual(wait_for(over, 60)["reason"], "key_revoked")
         ended = self.i.get("/v1/calls/" + call["call"], True)[1]
         self.assertEqual((ended["state"], ended["reason"]),
                          ("failed", "session_ended"))
@@ -296,7 +298,7 @@ class Bearer(Tcp):
                          404)
         # and it goes on undisturbed
         wait_for(lambda: self.ask("GET", "/v1/calls/" + call[1]["call"],
-                                  mine)[1]["state"] == "running", 10)
+                                  mine)[1]["state"] == "running", 60)
         self.ask("DELETE", "/v1/sessions/" + session["session"], mine)
 
     def test_mcp(self):
@@ -344,11 +346,20 @@ class Bearer(Tcp):
 class Flood(Tcp):
     extra = "auth-failures 6\n"
 
-    def second(self, token):
-        """The first may find that one more was allowed by now; within ten
-        seconds the next does not."""
-        self.ask("GET", "/v1/whoami", token)
-        return self.ask("GET", "/v1/whoami", token)
+    def refused(self, token):
+        """The answer that it is one too many: some may be allowed by now, one
+        for each ten seconds that passed; of a whole new limit it were more."""
+        for _ in range(5):
+            answer = self.ask("GET", "/v1/whoami", token)
+            if answer[0] == 429:
+                break
+            self.assertEqual(answer[0], 401, answer[1])
+        return answer
+
+    def resident(self, name):
+        """KiB, counted page by page: the kernel's own sums are rough."""
+        # what a sanitizer frees is kept: no measure of anything
+        return 0 if SANITIZED else footprint.memory(self.i.pid(name))[0]
 
     def test_ten_thousand_wrong_ones(self):
         """They cost no memory and no disk, and keep no right one away."""
@@ -364,23 +375,23 @@ class Flood(Tcp):
             c.close()
             return statuses
         wrong(500)
-        before = {n: rss_kib(self.i.pid(n)) for n in ("apid", "policyd")}
+        before = {n: self.resident(n) for n in ("apid", "policyd")}
         size = os.path.getsize(log)
         statuses = wrong(10000)
         self.assertEqual(self.ask("GET", "/v1/whoami", token)[0], 200)
         self.assertLessEqual(statuses, {401, 429})
         self.assertIn(429, statuses)
         for name, kib in before.items():
-            self.assertLess(rss_kib(self.i.pid(name)) - kib, 512, name)
+            self.assertLess(self.resident(name) - kib, 512, name)
         self.assertLess(os.path.getsize(log) - size, 64 * 1024)
-        status, body, headers = self.second("wrong")
+        status, body, headers = self.refused("wrong")
         self.assertEqual((status, body["error"]["code"]), (429, "too_many"))
         self.assertIn('"auth-failures", 6', body["error"]["message"])
         self.assertGreaterEqual(int(headers["Retry-After"]), 1)
         # known and unknown, and none: alike
         gone = self.add("other")
         self.i.request("DELETE", "/v1/keys/" + gone["key"], operator=True)
-        self.assertEqual(self.second(gone["token"])[0], 429)
+        self.assertEqual(self.refused(gone["token"])[0], 429)
 
 
 class Rates(Tcp):
@@ -391,15 +402,26 @@ class Rates(Tcp):
         super().setUpClass()
         time.sleep(1)   # what waiting for it to come up has used
 
+    def over(self, path, token):
+        """Asks until it is one too many: some may be allowed by now, one for
+        each second and a half that passed; of a whole new limit it were 40."""
+        for _ in range(30):
+            status = self.ask("GET", path, token)[0]
+            if status == 429:
+                return True
+        return False
+
     def test_requests_of_a_principal(self):
         """By key and by uid, whatever connection they come by."""
         key = self.add("ci")
         other = self.add("other")
+        begin = time.monotonic()
         answers = [self.ask("GET", "/v1/whoami", key["token"])
                    for _ in range(60)]
+        allowed = 40 + (time.monotonic() - begin) / 1.5 + 1
         statuses = [a[0] for a in answers]
         self.assertEqual(set(statuses), {200, 429})
-        self.assertLess(statuses.count(200), 50)
+        self.assertLessEqual(statuses.count(200), allowed)
         status, body, headers = answers[statuses.index(429)]
         self.assertEqual(body["error"]["code"], "too_many")
         self.assertIn('key:ci is over the limit "requests-minute", 40',
@@ -407,12 +429,12 @@ class Rates(Tcp):
         self.assertIn(int(headers["Retry-After"]), (1, 2))
         # a path that is not there counts as well, and a new token is no new
         # principal
-        self.assertEqual(self.ask("GET", "/nothing", key["token"])[0], 429)
+        self.assertTrue(self.over("/nothing", key["token"]))
         new = self.i.request("POST", "/v1/keys/%s/rotate" % key["key"],
                              operator=True)[1]
         self.addCleanup(self.i.request, "DELETE", "/v1/keys/" + new["key"],
                         operator=True)
-        self.assertEqual(self.ask("GET", "/v1/whoami", new["token"])[0], 429)
+        self.assertTrue(self.over("/v1/whoami", new["token"]))
         # another principal's is another bucket
         self.assertEqual(self.ask("GET", "/v1/whoami", other["token"])[0],
                          200)
@@ -442,7 +464,7 @@ operator user root may manage
                 return i.get("/v1/status", True)[0] == 200
             except (OSError, http.client.HTTPException):
                 return False
-        i.wait_up = lambda seconds=20: wait_for(up, seconds)
+        i.wait_up = lambda seconds=60: wait_for(up, seconds)
         i.start()
         try:
             status, body = i.get("/v1/whoami")

@@ -55,7 +55,7 @@ UNMOUNT = 'umount -l "$0" && exec "$@"'
 def doctor(*prefix):
     r = subprocess.run(list(prefix) + [CTL, "doctor", "--json"],
                        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                       timeout=60)
+                       timeout=300)
     return r.returncode, json.loads(r.stdout)
 
 
@@ -92,7 +92,7 @@ class Missing(unittest.TestCase):
             r = subprocess.run(
                 list(prefix) + [MYELIND, "-d", "-f", i.conf, "-p", i.dir,
                                 "-L", BUILD], stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
             text = r.stdout.decode(errors="replace")
             self.assertEqual(r.returncode, 1, text)
             self.assertNotIn("Sanitizer", text)

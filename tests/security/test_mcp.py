@@ -401,10 +401,11 @@ class Hostile(unittest.TestCase):
         """The same id in another session, of this user or another."""
         body = {"jsonrpc": "2.0", "id": 0, "method": "tools/call",
                 "params": {"name": "bash", "arguments": {
-                    "command": "sleep 1.5; echo whole"}}}
+                    "command": "until [ -e go ]; do sleep 0.1; done; "
+                    "echo whole"}}}
         c = self.mcp.send(body, self.mcp.legacy_headers())
         wait_for(lambda: any(s["state"] == "running" for s in
-                             self.i.get("/v1/calls")[1]["calls"]), 5)
+                             self.i.get("/v1/calls")[1]["calls"]), 60)
         for uid in (0, 12345):
             other = Mcp(self.i, uid)
             other.initialize()
@@ -412,6 +413,7 @@ class Hostile(unittest.TestCase):
         # and without a session, or with one that is forged
         nobody = Mcp(self.i)
         nobody.notify("notifications/cancelled", {"requestId": 0})
+        self.mcp.call("bash", {"command": "touch go"})
         r = json.loads(c.getresponse().read())
         self.assertEqual(r["result"]["content"][0]["text"], "whole\n")
         c.close()

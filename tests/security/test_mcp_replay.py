@@ -4,7 +4,6 @@ decision."""
 import json
 import os
 import threading
-import time
 import unittest
 
 from approvals import AGENT, ASKS, OPERATOR, OTHER, Split
@@ -169,10 +168,12 @@ class Replay(unittest.TestCase):
             for _ in range(8)]
         for t in threads:
             t.start()
-        time.sleep(0.4)
+        # all but one are refused; that one waits
+        wait_for(lambda: len(answers) >= 7, 60)
         self.allow(a["approval"])
         for t in threads:
             t.join()
+        wait_for(lambda: "stdout" in self.s.call(a["call"]), 60)
         good = [m for m in answers if "result" in m]
         self.assertEqual(len(good), 1, answers)
         for m in answers:
@@ -231,7 +232,7 @@ class Replay(unittest.TestCase):
         first = self.held(self.mcp, command)
         self.allow(first["approval"])
         wait_for(lambda: self.s.call(first["call"])["state"] !=
-                 "awaiting_approval", 5)
+                 "awaiting_approval", 60)
         results = []
         # as many as a neuron may run, so that none is refused for that
         threads = [threading.Thread(target=lambda: results.append(
@@ -297,7 +298,7 @@ class Replay(unittest.TestCase):
                                   session=False))
         self.allow(a["approval"])
         wait_for(lambda: self.task("get", task)["result"]["status"] ==
-                 "completed", 10)
+                 "completed", 60)
 
     # ---- who decides ----
 
@@ -451,7 +452,7 @@ class Keys(Tcp):
         state = self.call(key["token"])["result"]["requestState"]
         a = self.waiting()[0]
         self.i.request("DELETE", "/v1/keys/" + key["key"], operator=True)
-        wait_for(lambda: not self.waiting(), 5)
+        wait_for(lambda: not self.waiting(), 60)
         self.assertEqual(self.decide(a)[0], 409)
         # who has the name then has the end of the call, and no more
         r = self.call(self.add("ci")["token"], state)["result"]

@@ -19,7 +19,8 @@ from urllib.parse import quote
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "system"))
 
-from harness import CONFIG, Instance, Workspace, stdout_of  # noqa: E402
+from harness import (CONFIG, Instance, Workspace, stdout_of,  # noqa: E402
+                     wait_for)
 
 SEED = int(os.environ.get("MYELIN_FUZZ_SEED", "20261129"))
 PATHS = int(os.environ.get("MYELIN_FUZZ_PATHS", "300"))
@@ -356,15 +357,14 @@ class Swap(Base):
             {"tool": "exec", "timeout_ms": 600000, "args": {
                 "argv": ["python3", "-c", self.LOOP, self.INSIDE]}})
         self.assertEqual(status, 202, loop)
-        end = time.monotonic() + 20
-        while not os.path.lexists(os.path.join(self.w.path, "link")):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+        wait_for(lambda: os.path.lexists(os.path.join(self.w.path, "link")),
+                 60)
         codes = {}
-        deadline = time.monotonic() + 300
+        end = time.monotonic() + 300
         c = self.i.connection()
         for n in range(SWAPS):
-            self.assertLess(time.monotonic(), deadline, n)
+            if time.monotonic() > end:
+                break
             tool, args = ((
                 ("write", {"path": "dir/made-%d" % (n % 7),
                            "content": "PWNED"}),
@@ -391,8 +391,9 @@ class Swap(Base):
                            loop["call"])[1]
         self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
         # both sides of the exchange were met, or nothing was shown
-        self.assertGreater(codes.get("done", 0), SWAPS // 50, codes)
-        self.assertGreater(codes.get("outside", 0), SWAPS // 50, codes)
+        self.assertGreater(n, SWAPS // 4)
+        self.assertGreater(codes.get("done", 0), n // 50, codes)
+        self.assertGreater(codes.get("outside", 0), n // 50, codes)
         self.nothing_happened_outside()
 
 

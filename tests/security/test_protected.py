@@ -118,9 +118,12 @@ class Base(unittest.TestCase):
 
     def gone(self, w, left):
         """Nothing stands there any more but that."""
-        wait_for(lambda: set(os.listdir(w.path)) == set(left) or
-                 not set(os.listdir(w.path)) - set(left), 20)
+        wait_for(lambda: not set(os.listdir(w.path)) - set(left), 60)
         self.assertEqual(set(os.listdir(w.path)), set(left))
+
+    def records(self):
+        """Of what neurond made and has to take away again."""
+        return os.listdir(os.path.join(self.i.state, "neurons"))
 
 
 class Protected(Base):
@@ -131,7 +134,7 @@ class Protected(Base):
         said = self.attack(w, NAMES)
         self.assertEqual(ways(said, "WORKED"), [])
         self.assertGreater(len(ways(said, "denied")), 10 * len(NAMES))
-        wait_for(lambda: self.tree(w) == before, 20)
+        wait_for(lambda: self.tree(w) == before, 60)
 
     def test_008_009_010_present(self):
         w = self.workspace()
@@ -150,7 +153,7 @@ class Protected(Base):
         before = self.tree(w)
         said = self.attack(w, NAMES + [".git/hooks/post-checkout"])
         self.assertEqual(ways(said, "WORKED"), [])
-        wait_for(lambda: self.tree(w) == before, 20)
+        wait_for(lambda: self.tree(w) == before, 60)
 
     def test_010_control(self):
         """The same in an ordinary directory, as its owner: all works."""
@@ -209,7 +212,7 @@ tries(lambda: shutil.copytree('.git', '.git3'))
 tries(lambda: os.rename('.git3', '.git'))
 """ % (marker, marker)}, **w.fields())
         self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
-        wait_for(lambda: not os.path.exists(w.path + "/.mcp.json"), 20)
+        wait_for(lambda: self.records() == [], 60)
         for command in (["status"], ["checkout", "-q", "-b", "x"],
                         ["commit", "-q", "--allow-empty", "-m", "two"]):
             r = subprocess.run(GIT + ["-C", w.path] + command,
@@ -318,9 +321,6 @@ class Placeholders(Base):
     def names(self, w):
         return set(os.listdir(w.path)) & w.PLACEHOLDERS
 
-    def records(self):
-        return os.listdir(os.path.join(self.i.state, "neurons"))
-
     def test_009_none_is_left(self):
         w = self.workspace(git=False)
         s = self.i.session(**w.fields())
@@ -330,13 +330,13 @@ class Placeholders(Base):
             self.assertEqual((st.st_uid, st.st_gid), (w.uid, w.gid))
         self.i.request("DELETE", "/v1/sessions/" + s)
         self.gone(w, [])
-        wait_for(lambda: self.records() == [], 20)
+        wait_for(lambda: self.records() == [], 60)
 
     def test_one_stays_for_another_neuron(self):
         w = self.workspace(git=False)
         a, b = (self.i.session(**w.fields()) for _ in range(2))
         self.i.request("DELETE", "/v1/sessions/" + a)
-        wait_for(lambda: self.i.status()["neurons"]["live"] == 1, 20)
+        wait_for(lambda: self.i.status()["neurons"]["live"] == 1, 60)
         r = self.i.call("python", {"code": "open('.envrc', 'w')"}, session=b)
         self.assertEqual(r["exit_code"], 1, r)
         self.assertEqual(self.names(w), w.PLACEHOLDERS - {".gitmodules"})
@@ -378,8 +378,8 @@ class Placeholders(Base):
         for s in sessions:
             self.i.request("DELETE", "/v1/sessions/" + s)
         self.gone(w, [])
-        wait_for(lambda: os.listdir(old) == [], 20)
-        wait_for(lambda: self.records() == [], 20)
+        wait_for(lambda: os.listdir(old) == [], 60)
+        wait_for(lambda: self.records() == [], 60)
 
     def test_work_is_kept(self):
         """What was put there meanwhile, from outside or from inside."""
@@ -406,7 +406,7 @@ class Placeholders(Base):
             pid = self.i.pid(name)
             os.kill(pid, signal.SIGKILL)
             wait_for(lambda: self.i.processes()[name]["state"] == "up" and
-                     self.i.pid(name) != pid, 20)
+                     self.i.pid(name) != pid, 60)
             self.i.request("DELETE", "/v1/sessions/" + s)
             self.gone(w, [])
         self.i.session(**w.fields())
@@ -415,11 +415,11 @@ class Placeholders(Base):
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         self.i.process.wait()
-        wait_for(lambda: not os.path.exists("/proc/%d" % pids[1]), 20)
+        wait_for(lambda: not os.path.exists("/proc/%d" % pids[1]), 60)
         self.assertNotEqual(self.names(w), set())
         self.i.start()
         self.gone(w, [])
-        wait_for(lambda: self.records() == [], 20)
+        wait_for(lambda: self.records() == [], 60)
 
     def test_a_stop_takes_them_along(self):
         w = self.workspace(git=False)

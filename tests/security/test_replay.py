@@ -182,14 +182,15 @@ class Tightened(unittest.TestCase):
         with Split("running-calls 1\n") as s:
             session = s.session()
             call, a = s.asked(ASKS, session=session)
-            busy = s.ask("sleep 60", session=session)
-            wait_for(lambda: s.call(busy)["state"] == "running", 10)
+            busy = s.ask("sleep 500", session=session,
+                         timeout_ms=500000)
+            wait_for(lambda: s.call(busy)["state"] == "running", 60)
             self.assertEqual(s.decide(a)[0], 200)
             self.assertEqual(s.call(call)["state"], "queued")
             s.configure("running-calls 1\n", CONFIG.replace(
                 "12345 { preset standard", "12345 { preset readonly"))
             s.i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: s.i.status()["reload"]["result"] == "ok", 20)
+            wait_for(lambda: s.i.status()["reload"]["result"] == "ok", 60)
             s.request(AGENT, "POST", "/v1/calls/%s/cancel" % busy)
             r = s.result(call)
             self.assertEqual((r["state"], r["reason"], r["stdout"]),

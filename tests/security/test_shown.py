@@ -285,29 +285,33 @@ tried(os.truncate, d + "open", 0)
         try:
             self.i.configure(other)
             self.i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: seen("y"), 20)
+            wait_for(lambda: seen("y"), 60)
             self.assertFalse(seen("x"))
             r = self.i.bash("ls '/data sets/x'", session=session)
             self.assertEqual(r["exit_code"], 0, r)
         finally:
             self.i.configure(text)
             self.i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: seen("x"), 20)
+            wait_for(lambda: seen("x"), 60)
             self.i.request("DELETE", "/v1/sessions/" + session)
 
     # ---- workspaces ----
 
     def test_a_read_only_workspace(self):
         os.chmod(self.w.path, 0o777)
-        out = self.python(self.ERRORS + """
+        # another neuron's placeholders go by themselves
+        wait_for(lambda: os.listdir(self.w.path) == ["file"], 60)
+        session = self.i.session(profile="locked", **self.w.fields())
+        r = self.i.call("python", {"code": self.ERRORS + """
 tried(open, "file", "w"); tried(open, "file", "a")
 tried(os.mkdir, "new"); tried(os.unlink, "file")
 tried(os.chmod, "file", 0); tried(os.utime, "file")
 print(open("file").read(), end="")
-""", "locked", **self.w.fields())
-        self.assertEqual(out, ("%d " % EROFS) * 6 + "as it was\n")
-        # nothing was put there for it, and who asks for no such thing writes
+"""}, session=session)
+        self.assertEqual(r["stdout"], ("%d " % EROFS) * 6 + "as it was\n", r)
+        # nothing is put there for it, and who asks for no such thing writes
         self.assertEqual(os.listdir(self.w.path), ["file"])
+        self.i.request("DELETE", "/v1/sessions/" + session)
         self.ok("echo more >> file && rm -f new", "default",
                 **self.w.fields())
         self.w.write("file", "as it was\n")

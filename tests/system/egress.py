@@ -155,7 +155,7 @@ class Net:
 
     def run(self, argv, **more):
         """A program in the namespace, outside of every neuron: a control."""
-        more.setdefault("timeout", 30)
+        more.setdefault("timeout", 120)
         more.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(self.prefix() + list(argv),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -212,7 +212,7 @@ class EgressInstance(Instance):
         super().start(args=args, prefix=self.net.prefix() + list(prefix),
                       **more)
 
-    def wait_up(self, seconds=20):
+    def wait_up(self, seconds=60):
         super().wait_up(seconds)
         wait_for(lambda: self.processes()["egressd"]["state"] == "up", seconds)
 

@@ -70,4 +70,4 @@ class Case(unittest.TestCase):
             self.assertEqual(r["json"]["error"], error, r)
         if host is not None:
             self.assertEqual(r["json"]["host"], host, r)
-        self.assertLess(r.get("seconds", 0), 5)
+        self.assertNotEqual(r.get("end"), "timeout", r)

@@ -69,7 +69,7 @@ class Tcp(unittest.TestCase):
                         operator=True)
         return key
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port,
                                           timeout=timeout)
 
@@ -94,7 +94,7 @@ class Tcp(unittest.TestCase):
 
     def raw(self, text):
         """The answer's bytes to bytes of our own."""
-        with socket.create_connection(("127.0.0.1", self.port), 30) as s:
+        with socket.create_connection(("127.0.0.1", self.port), 60) as s:
             s.sendall(text)
             got = b""
             while True:
@@ -120,4 +120,6 @@ class Tcp(unittest.TestCase):
         """Records of an event so far."""
         path = os.path.join(self.i.state, "policy", "audit.jsonl")
         with open(path) as f:
-            return [r for r in map(json.loads, f) if r["event"] == event]
+            # the last may be on its way
+            return [r for r in (json.loads(l) for l in f if l.endswith("\n"))
+                    if r["event"] == event]

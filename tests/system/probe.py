@@ -11,7 +11,7 @@ import struct
 import time
 
 PROXY = ("127.0.0.1", 3128)
-SECONDS = 10
+SECONDS = 30
 
 
 def word(e):
@@ -38,7 +38,7 @@ def read_all(s, most=1 << 26):
     return data, "end"
 
 
-def reach(address, port, kind=socket.SOCK_STREAM, proto=0, seconds=3):
+def reach(address, port, kind=socket.SOCK_STREAM, proto=0, seconds=SECONDS):
     """connect(2) to an address: "connected" or why not."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -120,7 +120,6 @@ def connect(host, port=443, more="", first=b"", seconds=SECONDS):
     data = head_of(s)
     r = response(data.decode("latin-1"))
     if r["status"] != 200:
-        s.settimeout(2)
         n = int(r["headers"].get("content-length", "0"))
         text = data.decode("latin-1")
         while len(text.partition("\r\n\r\n")[2]) < n:
@@ -142,7 +141,7 @@ def tunnel(host, port=443, **more):
     return r
 
 
-def through(s, data, seconds=5):
+def through(s, data, seconds=SECONDS):
     """Sends bytes through a tunnel; what came back, and how it ended."""
     s.settimeout(seconds)
     try:
@@ -238,7 +237,7 @@ def records(data, size):
         message[n:n + size] for n in range(0, len(message), size))
 
 
-def handshake(host, parts, port=443, seconds=5):
+def handshake(host, parts, port=443, seconds=SECONDS):
     """These bytes through a tunnel: does a server's TLS answer come back?"""
     s, r = connect(host, port)
     if s is None:
@@ -268,7 +267,7 @@ def record(s):
     return data
 
 
-def again(s, second, first, early=b"", seconds=5):
+def again(s, second, first, early=b"", seconds=SECONDS):
     """What a server says to a second ClientHello, if it asks for one."""
     s.settimeout(seconds)
     try:
@@ -329,7 +328,7 @@ def socks_number(host, port=443, **more):
 
 # ---- names ----
 
-def dns(name, kind=1, to=("127.0.0.1", 53), seconds=3):
+def dns(name, kind=1, to=("127.0.0.1", 53), seconds=SECONDS):
     """{code, addresses} of an answer, or {error}."""
     labels = name if isinstance(name, bytes) else b"".join(
         bytes([len(l)]) + l.encode("latin-1")

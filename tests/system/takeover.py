@@ -85,7 +85,7 @@ class Takeover(Instance):
 
     def usable(self):
         try:
-            return self.bash("echo ok", wait=5000)["stdout"] == "ok\n"
+            return self.bash("echo ok", wait=20000)["stdout"] == "ok\n"
         except Exception:
             return False
 
@@ -99,21 +99,30 @@ class Takeover(Instance):
             return p
         return None
 
+    def reborn(self, before, names):
+        """All up, those with other pids than before."""
+        p = self.all_up()
+        return p and all(p[n]["pid"] != before[n]["pid"] for n in names)
+
     def settle(self):
         """All up, for long enough that earlier deaths do not count."""
-        p = wait_for(self.all_up, 30)
-        time.sleep(1.1)
-        return wait_for(self.all_up, 30) or p
+        p = None
+        for _ in range(30):
+            q = wait_for(self.all_up, 60)
+            if q == p:
+                return q
+            p = q
+            time.sleep(1.1)
+        raise AssertionError("processes keep dying: %s" % p)
 
-    def take(self, name, script, seconds=30):
-        """A new life of that process does what script says."""
+    def take(self, name, script, seconds=60):
+        """A new life of that process does what script says; the one after
+        it is an honest one."""
         before = self.settle()
         self.forget(name)
         self.script(name, script)
         os.kill(before[name]["pid"], signal.SIGKILL)
         wait_for(lambda: self.said(name), seconds)
-        # the next life is an honest one
-        os.unlink(self.path(name))
         return before
 
     def take_quietly(self, name, script):
@@ -122,5 +131,4 @@ class Takeover(Instance):
         self.forget(name)
         self.script(name, script)
         os.kill(before[name]["pid"], signal.SIGKILL)
-        wait_for(lambda: before[name]["pid"] != (self.all_up() or before)
-                 [name]["pid"], 30)
+        wait_for(lambda: self.reborn(before, [name]), 60)

@@ -34,7 +34,7 @@ exec chroot "$PWD" /bin/sh -c 'cd /home/agent; exec "$0" "$@"' "$@"
 """
 
 
-def run(argv, timeout=60):
+def run(argv, timeout=120):
     """(exit code, what it said) of a program of /usr run there."""
     d = tempfile.mkdtemp(prefix="c-", dir=os.path.join(BUILD, "tests"))
     try:

@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import json
 import os
+import select
 import socket
 import ssl
 import struct
@@ -329,13 +330,7 @@ def serve(sock, port, record):
         serve_echo(sock, record)
 
 
-def connection(sock, port):
-    to = sock.getsockname()[0]
-    record = {"to": to, "port": port, "from": sock.getpeername()[0],
-              "kind": "", "sni": None, "requests": [], "raw": "", "bytes": 0,
-              "open": True}
-    with lock:
-        state["connections"].append(record)
+def connection(sock, port, record):
     try:
         serve(sock, port, record)
     except (Closed, OSError, ValueError, IndexError) as e:
@@ -352,12 +347,21 @@ def listen(address, family, port):
         s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     s.bind((address, port))
     s.listen(4096)
+    waiting = select.poll()
+    waiting.register(s, select.POLLIN)
 
     def loop():
         while True:
-            c, _ = s.accept()
+            waiting.poll()
+            # what is accepted is known as well: see all_accepted()
+            with lock:
+                c, who = s.accept()
+                record = {"to": c.getsockname()[0], "port": port,
+                          "from": who[0], "kind": "", "sni": None,
+                          "requests": [], "raw": "", "bytes": 0, "open": True}
+                state["connections"].append(record)
             c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=connection, args=(c, port),
+            threading.Thread(target=connection, args=(c, port, record),
                              daemon=True).start()
     threading.Thread(target=loop, daemon=True).start()
 
@@ -454,7 +458,30 @@ def names_tcp(address):
 
 # ---- control ----
 
+def backlog():
+    """Connections that nobody has accepted yet."""
+    found = 0
+    for name in ("tcp", "tcp6"):
+        with open("/proc/self/net/" + name) as f:
+            for words in map(str.split, list(f)[1:]):
+                if words[3] == "0A":
+                    found += int(words[4].partition(":")[2], 16)
+    return found
+
+
+def all_accepted():
+    """What has connected is in the list, or soon will be if many come."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with lock:
+            if backlog() == 0:
+                return
+        time.sleep(0.001)
+
+
 def command(c):
+    if c["do"] != "zone":
+        all_accepted()
     with lock:
         if c["do"] == "zone":
             state["zone"].update(c["names"])
@@ -494,7 +521,7 @@ def main():
             threading.Thread(target=names, args=(address,),
                              daemon=True).start()
     # an address of IPv6 is tentative for a moment, and can't be used then
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as s:
             try:

@@ -16,13 +16,16 @@
 
 #include "attempts.h"
 
+#define VICTIM_US	10000	/* between two looks at the one attacked */
+#define VICTIM_TRIES	3000	/* 30 s: it dies, or nothing was done to it */
+
 static int
 run(const struct attempt *a)
 {
 	struct targets t = { .n = 1 };
 	char result[128];
 	pid_t victim;
-	int fd, status;
+	int fd, i;
 
 	if ((victim = fork()) == 0) {
 		pause();
@@ -37,10 +40,13 @@ run(const struct attempt *a)
 		return (2);
 	attempt_run(a, &t, NULL, NULL, result, sizeof(result));
 	/* A signal that nobody hears of but the one who gets it. */
-	(void)usleep(20000);
-	if (waitpid(victim, &status, WNOHANG) == victim)
-		snprintf(result, sizeof(result), "WORKED");
-	else {
+	for (i = 0; i < VICTIM_TRIES && strcmp(result, "WORKED") != 0; i++) {
+		if (waitpid(victim, NULL, WNOHANG) == victim)
+			snprintf(result, sizeof(result), "WORKED");
+		else
+			(void)usleep(VICTIM_US);
+	}
+	if (waitpid(victim, NULL, WNOHANG) == 0) {
 		kill(victim, SIGKILL);
 		waitpid(victim, NULL, 0);
 	}

@@ -47,31 +47,34 @@ takeover_extra(void)
 
 /* takeover/NAME beside the directory that this program is in. */
 static int
-open_beside(const char *name, const char *suffix, int flags)
+path_beside(const char *name, const char *suffix, char path[PATH_BYTES_MAX])
 {
-	char path[PATH_BYTES_MAX], *slash;
+	char *slash;
 	ssize_t n;
 	int i;
 
-	if ((n = readlink("/proc/self/exe", path, sizeof(path) - 80)) == -1)
+	if ((n = readlink("/proc/self/exe", path, PATH_BYTES_MAX - 80)) == -1)
 		return (-1);
 	path[n] = '\0';
 	for (i = 0; i < 2; i++)
 		if ((slash = strrchr(path, '/')) != NULL)
 			*slash = '\0';
 	snprintf(path + strlen(path), 80, "/takeover/%.60s%s", name, suffix);
-	return (open(path, flags | O_CLOEXEC, 0600));
+	return (0);
 }
 
 void
 takeover_begin(const char *name)
 {
-	char *blank;
+	char path[PATH_BYTES_MAX], *blank;
 	ssize_t n;
 	int fd;
 
-	if ((fd = open_beside(name, "", O_RDONLY)) == -1)
+	/* For this life alone: the next one is an honest one. */
+	if (path_beside(name, "", path) == -1 ||
+	    (fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return;
+	(void)unlink(path);
 	n = read(fd, script, sizeof(script) - 1);
 	close(fd);
 	script[n > 0 ? n : 0] = '\0';
@@ -79,8 +82,8 @@ takeover_begin(const char *name)
 		*blank = '\0';
 		extra = blank + 1;
 	}
-	if ((fd = open_beside(name, ".out", O_RDWR | O_CREAT | O_TRUNC)) ==
-	    -1)
+	if (path_beside(name, ".out", path) == -1 || (fd = open(path,
+	    O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) == -1)
 		return;
 	if (ftruncate(fd, PAGE_BYTES) == 0) {
 		page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,

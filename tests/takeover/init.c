@@ -312,6 +312,8 @@ __wrap_helper_up(struct channel *ch, unsigned abi, int error,
 	__real_helper_up(ch, abi, error, failed);
 	if (takeover_script()[0] == '\0')
 		return;
+	/* What it does may be its end. */
+	takeover_say("begins\n");
 	misbehave(HELPER_CHANNEL_FD);
 	takeover_say("end\n");
 }

@@ -10,7 +10,7 @@
 #include "takeover.h"
 
 #define HEADER	8
-#define WAIT_MS	5000		/* for room: then the other end is stuck */
+#define WAIT_MS	20000		/* for room: then the other end is stuck */
 
 int
 raw_bytes(int sock, const void *bytes, size_t size, int fd, unsigned n)

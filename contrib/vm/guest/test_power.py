@@ -16,8 +16,8 @@ class Power(unittest.TestCase):
     def setUpClass(cls):
         with open(POWER) as f:
             cls.kept = json.load(f)
-        wait_for(lambda: show("ActiveState") == "active", 120)
-        wait_for(cls.works, 60)
+        wait_for(lambda: show("ActiveState") == "active", 300)
+        wait_for(cls.works, 120)
 
     @staticmethod
     def works():
@@ -70,7 +70,7 @@ class Power(unittest.TestCase):
     def test_5_no_placeholder_is_left(self):
         """neurond made them for a neuron that is no more."""
         self.assertTrue(wait_for(lambda: set(os.listdir(
-            HOME + "/src/app")) <= {"greeting", "made"}, 30),
+            HOME + "/src/app")) <= {"greeting", "made"}, 120),
             os.listdir(HOME + "/src/app"))
 
 

@@ -84,7 +84,7 @@ class Newcomer(unittest.TestCase):
         install, group, first = blocks(chapter(
             "Use it from the agent you have"))[0]
         self.type(install, cwd=PAYLOAD)
-        self.assertTrue(wait_for(lambda: show("ActiveState") == "active", 60),
+        self.assertTrue(wait_for(lambda: show("ActiveState") == "active", 300),
                         journal())
         self.type("mkdir -p ~/src/app && echo hello >~/src/app/greeting")
         self.type(group)
@@ -123,7 +123,7 @@ class Newcomer(unittest.TestCase):
         # the machine is for tests alone, which "null" may not say of its host
         r = sh("autopkgtest", "--ignore-restrictions=isolation-machine",
                "--output-dir", out, package, "/var/tmp/myelin", "--", "null",
-               timeout=600)
+               timeout=1200)
         # 8 would be: a test was skipped
         self.assertEqual(r.returncode, 0, r.stdout[-3000:] + r.stderr[-3000:])
         with open(out + "/summary") as f:
@@ -185,19 +185,19 @@ class Newcomer(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")
         self.assertTrue(wait_for(lambda: os.path.exists(
-            HOME + "/src/app/made"), 30))
+            HOME + "/src/app/made"), 120))
 
         def running():
             for c in get("/v1/calls")["calls"]:
                 if c["state"] == "running":
                     return c["call"]
-        self.assertTrue(wait_for(running, 30))
+        self.assertTrue(wait_for(running, 120))
         kept["running"] = running()
 
         def synced():
             head = get("/v1/audit?limit=1")["head"]
             return head if head["synced"] == head["sequence"] else None
-        self.assertTrue(wait_for(synced, 30))
+        self.assertTrue(wait_for(synced, 120))
         head = synced() or get("/v1/audit?limit=1")["head"]
         kept["anchor"] = "%d:%s" % (head["sequence"], head["hash"])
         with open(POWER, "w") as f:
