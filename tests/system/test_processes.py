@@ -2,8 +2,9 @@
 import os
 import unittest
 
+import footprint
 from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
-                     pss_kib)
+                     pss_kib, wait_for)
 
 # CAP_CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP,
 # NET_BIND_SERVICE, NET_ADMIN, SYS_CHROOT, SYS_ADMIN, SYS_RESOURCE, MKNOD: the
@@ -23,6 +24,8 @@ class Drop(unittest.TestCase):
         cls.i = Instance(start=False)
         # a root that starts it by hand is in groups
         cls.i.start(groups=[0, 23456])
+        # helpers hold more while they make what is kept ready
+        footprint.settle(cls.i)
         cls.processes = cls.i.processes()
 
     @classmethod
@@ -120,6 +123,7 @@ class Drop(unittest.TestCase):
         """All together, with a stock of namespaces, and no neuron."""
         i = Instance()
         try:
+            footprint.settle(i)
             kib = {n: pss_kib(p["pid"]) for n, p in i.processes().items()}
             kib["myelind"] = pss_kib(i.process.pid)
         finally:
@@ -175,14 +179,23 @@ class Limits(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.i = Instance()
-        session = cls.i.session()
-        cls.i.request("POST", "/v1/sessions/%s/calls" % session, {
-            "tool": "bash", "args": {"command": "sleep 5"}})
+        cls.i.session()
+        # those of neurons: what is only being made has no limits yet
+        wait_for(cls.made, 60)
         cls.dirs = []
         for d in cgroups_of(cls.i.status()["instance"]):
             for root, _, _ in os.walk(d):
                 if os.path.basename(root).startswith("n-"):
                     cls.dirs.append(root)
+
+    @classmethod
+    def made(cls):
+        """1 once a slot is taken, and there is as much stock as ever."""
+        status = cls.i.status()
+        slots, busy = footprint.neuron_cgroups(status["instance"])
+        return status["pool"]["ready"] == status["pool"]["wanted"] and \
+            busy == status["pool"]["ready"] + 1 and \
+            slots == busy + footprint.STOCK
 
     @classmethod
     def tearDownClass(cls):
