@@ -101,8 +101,8 @@ allow tool "bash" command "kill"
         return self.i.bash(command, pty=PTY, **more)
 
     def ready(self, call, word=b"ready"):
-        """Waits until a call has printed the word, and all know that it
-        runs."""
+        """Waits until a call has printed the word, and policyd, which takes
+        signals for what runs, has heard of that as well."""
         seen = b""
         for _, event, data in self.i.events("/v1/calls/%s/events" % call):
             if event == "call.output":
@@ -111,7 +111,7 @@ allow tool "bash" command "kill"
                 break
         else:
             self.fail("%r" % seen)
-        wait_for(lambda: self.i.get("/v1/calls/" + call)[1]["state"] ==
+        wait_for(lambda: self.i.get("/v1/calls/" + call, True)[1]["state"] ==
                  "running", 60)
 
     def runs(self, *argv):
