@@ -129,13 +129,18 @@ allow tool "exec" mark opaque
             self.type("G")
             self.see(r"^line 499$")
             self.type("q")
+            self.see(r"^bash-[0-9.]+\$$")
             self.clear()
             self.type("vi -u NONE new" if shutil.which("vi") else
                       "cat > new", "Enter")
             if shutil.which("vi"):
                 self.see(r"^~$")
-                self.type("ihello there", "Escape")
+                self.type("ihello there")
+                self.see(r"^hello there$")
+                self.type("", "Escape")
                 self.type(":wq", "Enter")
+                # what is typed before it ends is its own
+                self.see(r"^bash-[0-9.]+\$$")
             else:
                 self.type("hello there", "Enter")
                 self.type("", "C-d")
