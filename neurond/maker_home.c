@@ -18,7 +18,7 @@
 #include "maker.h"
 #include "without.h"
 
-#define RELEASE_TIME	1500	/* ms for whoever had the home before */
+#define RELEASE_TIME	3000	/* ms for whoever had the home before */
 #define LOCK_WAIT	10	/* ms */
 
 static char why[256], grown[128];

@@ -35,7 +35,7 @@ def pids():
 def uids_of(instance):
     def said():
         return re.findall(r"uids (\d+) to (\d+)", instance.log())
-    return tuple(int(n) for n in wait_for(said, 10)[-1])
+    return tuple(int(n) for n in wait_for(said, 60)[-1])
 
 
 def uid_of(pid):
@@ -50,7 +50,9 @@ def uid_of(pid):
 def ours(instance):
     """Every process of the instance: pid -> name of its program.
 
-    By the program's file, and by the uid, which no other instance has.
+    By the program's file, with the log that it writes to or whose child it
+    is: other tests run beside us, and run programs of this build as well.
+    By the uid, which no other instance has.
     """
     first, last = uids_of(instance)
     found = {}
@@ -61,18 +63,34 @@ def ours(instance):
             continue
         if first <= uid <= last:
             found[pid] = os.path.basename(exe) or "?"
-        elif uid == 0 and exe.startswith(instance.build + "/") and \
-                in_tree(instance, pid):
+        elif uid == 0 and exe.startswith(instance.build + "/") and (
+                link("/proc/%d/fd/2" % pid) == instance.log_path or
+                in_tree(instance, pid)):
             found[pid] = os.path.basename(exe)
     return found
 
 
+def served(pid):
+    """1 for a process below a myelind that lives."""
+    for _ in range(64):
+        stat = read("/proc/%d/stat" % pid)
+        if pid <= 1 or not stat:
+            return False
+        if stat.split(" ", 1)[1].startswith("(myelind)"):
+            return True
+        pid = int(stat.rsplit(")", 1)[1].split()[1])
+    return False
+
+
 def of_uids(uids):
-    """Processes with a uid of that block."""
+    """Processes with a uid of that block, whose instance is gone: the block
+    is free then, and another instance that starts beside us may be given it.
+    """
     found = {}
     for pid in pids():
         uid = uid_of(pid)
-        if uid is not None and uids[0] <= uid <= uids[1]:
+        if uid is not None and uids[0] <= uid <= uids[1] and \
+                not served(pid):
             found[pid] = read("/proc/%d/comm" % pid).strip()
     return found
 
@@ -99,8 +117,8 @@ def in_namespace(pid):
 
 
 def in_tree(instance, pid):
-    """1 unless the process hangs below another instance's myelind, or below a
-    program of another test."""
+    """1 for a process below the instance's myelind, or below this test but
+    neither below another instance nor below a program of a test."""
     seen = 0
     while pid > 1 and seen < 64:
         if instance.process is not None and pid == instance.process.pid:
@@ -115,7 +133,7 @@ def in_tree(instance, pid):
             return False
         pid = int(stat.rsplit(")", 1)[1].split()[1])
         seen += 1
-    return True
+    return False
 
 
 def known(instance):
@@ -240,7 +258,7 @@ def quiet(instance):
     return ""
 
 
-def settle(instance, seconds=20):
+def settle(instance, seconds=60):
     """Waits until the instance is at rest; fails with what is left."""
     end = time.monotonic() + seconds
     while True:
@@ -284,3 +302,32 @@ def compare(before, after, fds=2):
         if after[key] > before[key]:
             grown.append("%s: %d, were %d" % (key, after[key], before[key]))
     return grown
+
+
+def still(instance, seconds=60):
+    """Figures of an instance at rest, which are the same at a second look:
+    status hears of some things a little later than they are so."""
+    end = time.monotonic() + seconds
+    while True:
+        settle(instance)
+        first = footprint(instance)
+        time.sleep(0.3)
+        settle(instance)
+        f = footprint(instance)
+        if not compare(first, f, 0) and not compare(f, first, 0):
+            return f
+        if time.monotonic() > end:
+            raise AssertionError("%s is not still: %s" % (
+                instance.dir, compare(first, f, 0) + compare(f, first, 0)))
+
+
+def grown(instance, before, fds=2, seconds=60):
+    """Words for what there is more of than before.  What is left stays; what
+    only takes its time to go is waited for."""
+    end = time.monotonic() + seconds
+    while True:
+        settle(instance)
+        found = compare(before, footprint(instance), fds)
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(0.2)

@@ -104,6 +104,37 @@ def descendants_of(pid):
     return found
 
 
+def stat_of(pid):
+    """The fields of /proc/PID/stat behind the name; [] if it is gone."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return []
+
+
+def began(pid):
+    """When a process began: a number of another one is not it.  None if it
+    is gone, or a zombie: whoever is to reap it takes his time."""
+    fields = stat_of(pid)
+    return fields[19] if fields and fields[0] not in "ZX" else None
+
+
+def dying(pid):
+    """1 for one that is gone, or was killed and has not got to it yet."""
+    exiting = 4
+    fields = stat_of(pid)
+    if not fields or fields[0] in "ZX" or int(fields[6]) & exiting:
+        return True
+    try:
+        with open("/proc/%d/status" % pid) as f:
+            pending = [int(l.split()[1], 16) for l in f
+                       if l.startswith(("SigPnd:", "ShdPnd:"))]
+    except OSError:
+        return True
+    return any(p >> signal.SIGKILL - 1 & 1 for p in pending)
+
+
 def rss_kib(pid):
     if SANITIZED:
         return 0    # what is freed is kept: no measure of anything
@@ -166,20 +197,21 @@ class Instance:
             self.stop(check=False)
             raise
 
-    def wait_up(self, seconds=60):
+    def wait_up(self, seconds=120):
         def up():
             if self.process.poll() is not None:
                 raise AssertionError("myelind ended:\n" + self.log())
             try:
-                if self.get("/v1/whoami")[0] != 200:
-                    return False
                 status, body = self.get("/v1/status", operator=True)
                 # the sockets answer before neurond, which comes up last
-                # and builds some neurons before they are asked for
+                # and builds some neurons before they are asked for; one that
+                # was killed is up until somebody hears of it
                 return status == 200 and {
                     p["name"] for p in body["processes"]
-                    if p["state"] == "up"} >= set(NAMES + HELPERS) and \
-                    body["pool"]["ready"] == body["pool"]["wanted"]
+                    if p["state"] == "up" and
+                    not dying(p["pid"])} >= set(NAMES + HELPERS) and \
+                    body["pool"]["ready"] == body["pool"]["wanted"] and \
+                    self.get("/v1/whoami")[0] == 200
             except (OSError, http.client.HTTPException):
                 return False
         try:
@@ -195,7 +227,7 @@ class Instance:
         """Ends it as an operator would, and looks for what is left."""
         leftover = []
         if self.process is not None:
-            pids = descendants_of(self.process.pid)
+            pids = {p: began(p) for p in descendants_of(self.process.pid)}
             instance = None
             try:
                 instance = self.status()["instance"]
@@ -204,27 +236,30 @@ class Instance:
             if self.process.poll() is None:
                 self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(timeout=30)
+                self.process.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 leftover.append("myelind would not stop")
                 self.process.kill()
                 self.process.wait()
-            end = time.monotonic() + 3
-            while time.monotonic() < end:
-                alive = [p for p in pids if os.path.exists("/proc/%d" % p)]
-                if not alive:
-                    break
-                time.sleep(0.05)
-            for p in alive if pids else []:
+
+            def alive():
+                return [p for p, start in pids.items()
+                        if start is not None and began(p) == start]
+
+            def rest():
+                """What the kernel takes down after the last process."""
+                with open("/proc/self/mountinfo") as f:
+                    return [l for l in f if self.dir in l] + (
+                        cgroups_of(instance) if instance else [])
+            with contextlib.suppress(AssertionError):
+                wait_for(lambda: not alive() and not rest(), 30, 0.05)
+            for p in alive():
                 leftover.append("process %d" % p)
                 try:
                     os.kill(p, signal.SIGKILL)
                 except OSError:
                     pass
-            if instance:
-                leftover += cgroups_of(instance)
-            with open("/proc/self/mountinfo") as f:
-                leftover += [l for l in f if self.dir in l]
+            leftover += rest()
             self.process = None
         text = self.log() if os.path.exists(self.log_path) else ""
         # a process that a sanitizer ended is started again, and says so here

@@ -185,7 +185,7 @@ class Stdio:
             self.p.stdin.write(body + b"\n")
         self.p.stdin.flush()
 
-    def answer(self, ident, timeout=30):
+    def answer(self, ident, timeout=90):
         """The answer to a request."""
         def there():
             return [l for l in self.lines
@@ -213,7 +213,7 @@ class Stdio:
         self.say(self.call_message(ident, tool, arguments, modern))
         return self.answer(ident)["result"]
 
-    def end(self, timeout=20):
+    def end(self, timeout=60):
         """Closes its input: (exit status, standard error)."""
         if not self.p.stdin.closed:
             self.p.stdin.close()

@@ -100,13 +100,13 @@ class Instance:
 
     def check(self, *more, **kw):
         return subprocess.run(self.argv("-n", *more), capture_output=True,
-                              text=True, timeout=60, **kw)
+                              text=True, timeout=90, **kw)
 
     def log(self):
         with open(self.log_path, errors="replace") as f:
             return f.read()
 
-    def wait_log(self, pattern, seconds=20, count=1):
+    def wait_log(self, pattern, seconds=90, count=1):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = re.findall(pattern, self.log())
@@ -126,7 +126,7 @@ class Instance:
     def pids(self):
         return {name: self.pid(name) for name in CHILDREN}
 
-    def wait_up(self, name, pid_before, seconds=20):
+    def wait_up(self, name, pid_before, seconds=90):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             pid = self.pid(name)
@@ -137,7 +137,7 @@ class Instance:
             time.sleep(0.02)
         raise AssertionError("%s is not up again:\n%s" % (name, self.log()))
 
-    def stop(self, sig=signal.SIGTERM, seconds=20):
+    def stop(self, sig=signal.SIGTERM, seconds=90):
         """Its exit status."""
         if self.proc.poll() is None:
             self.proc.send_signal(sig)
@@ -148,7 +148,7 @@ class Instance:
             if self.proc.poll() is None:
                 self.proc.terminate()
                 try:
-                    self.proc.wait(timeout=20)
+                    self.proc.wait(timeout=90)
                 except subprocess.TimeoutExpired:
                     self.proc.kill()
                     self.proc.wait()
@@ -163,7 +163,7 @@ class SupervisordTest(unittest.TestCase):
         return i
 
     def assert_gone(self, pids):
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while any(alive(p) for p in pids) and time.monotonic() < end:
             time.sleep(0.02)
         self.assertEqual([p for p in pids if alive(p)], [])

@@ -73,13 +73,13 @@ class Rig(unittest.TestCase):
         for p in self.running:
             if p.poll() is None:
                 p.terminate()
-            p.communicate(timeout=30)
-        wait_for(lambda: not loops_of(self.state), 20)
+            p.communicate(timeout=60)
+        self.let_go()
         shutil.rmtree(self.state)
 
     def command(self, argv, options=(), home=ID, size=SIZE, inodes=1000):
         words = [DRIVE, "-L", BUILD, "-S", self.state, "-b", str(UIDS), "-I",
-                 self.name, "-H", str(size), "-N", str(inodes), "-t", "30000"]
+                 self.name, "-H", str(size), "-N", str(inodes), "-t", "60000"]
         if home:
             words += ["-h", home]
         return words + list(options) + ["--"] + list(argv)
@@ -88,7 +88,7 @@ class Rig(unittest.TestCase):
         """Runs argv in a neuron; returns all that was said."""
         r = subprocess.run(list(before) + self.command(argv, options, **more),
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           stdin=subprocess.DEVNULL, timeout=90)
+                           stdin=subprocess.DEVNULL, timeout=150)
         return r.stdout.decode(errors="replace")
 
     def sh(self, text, options=(), **more):
@@ -110,11 +110,16 @@ class Rig(unittest.TestCase):
     def end(self, p):
         """Its neurond ends after it, and the neuron with that."""
         p.terminate()
-        p.wait(30)
-        wait_for(lambda: not cgroups_of(self.name), 20)
+        p.wait(60)
+        wait_for(lambda: not cgroups_of(self.name), 60)
 
     def image(self, home=ID):
         return os.path.join(self.homes, home, "home.img")
+
+    def let_go(self):
+        """Waits until the kernel has no image any more: its last writes come
+        with that, a while after the neuron was gone."""
+        wait_for(lambda: not loops_of(self.state), 60)
 
     def gone(self, out):
         """The words with which a neuron was refused."""
@@ -143,6 +148,7 @@ class Kept(Rig):
 
     def test_files_on_the_host(self):
         self.sh("true")
+        self.let_go()
         for path, mode in ((os.path.dirname(self.image()), 0o40700),
                            (self.image(), 0o100600)):
             st = os.lstat(path)
@@ -236,6 +242,7 @@ class Bounds(Rig):
         self.assertLess(size, SIZE)
         self.assertGreater(size, SIZE * 3 // 4)
         self.assertIn("20+0 records out", out)
+        self.let_go()
         used = os.stat(self.image()).st_blocks * 512
         self.assertLessEqual(used, SIZE + (1 << 20))
 
@@ -247,13 +254,14 @@ class Bounds(Rig):
         if subprocess.run(["fallocate", "-p", "-l", "65536", probe],
                           stderr=subprocess.DEVNULL).returncode != 0:
             self.skipTest("no holes can be punched here")
-        self.sh("dd if=/dev/urandom of=x bs=1M count=20; sync")
+        self.sh("dd if=/dev/urandom of=x bs=1M count=20; sync -f .")
+        self.let_go()
         full = os.stat(self.image()).st_blocks * 512
         self.assertGreater(full, 20 << 20)
-        self.sh("rm x; sync", ["-K"])
+        self.sh("rm x; sync -f .", ["-K"])
         # the kernel discards when it has time to, at the latest at the end
         wait_for(lambda: os.stat(self.image()).st_blocks * 512 < full // 2,
-                 30)
+                 60)
 
     def grown(self, size):
         """Bytes of the home in a neuron whose limit that is."""
@@ -277,6 +285,7 @@ class Bounds(Rig):
         self.assertEqual(size[1:4], [size[1]] * 3)
         self.assertGreater(size[4], 270 << 20)
         self.assertEqual(os.stat(self.image()).st_size, 300 << 20)
+        self.let_go()
         self.assertLess(os.stat(self.image()).st_blocks * 512, 40 << 20)
         r = subprocess.run(["/sbin/e2fsck", "-f", "-n", self.image()],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -308,6 +317,7 @@ class Bounds(Rig):
     def test_a_large_one_is_sparse(self):
         out = self.sh("df -k . | tail -1", size=100 << 30, inodes=100000)
         self.assertIn("ENDED exited code 0", out)
+        self.let_go()
         st = os.stat(self.image())
         self.assertEqual(st.st_size, 100 << 30)
         self.assertLess(st.st_blocks * 512, 64 << 20)
@@ -326,7 +336,7 @@ class Bounds(Rig):
         out = subprocess.run(mount + argv, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT,
                              stdin=subprocess.DEVNULL,
-                             timeout=90).stdout.decode(errors="replace")
+                             timeout=150).stdout.decode(errors="replace")
         self.assertRegex(out, "Input/output error|No space left|Read-only")
         self.assertNotIn("WROTE", out)
         self.assertIn("ENDED exited code 1", out)

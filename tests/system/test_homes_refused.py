@@ -22,6 +22,7 @@ class Refused(Rig):
 
     def damaged(self, change, words):
         self.sh("echo precious >f")
+        self.let_go()
         with open(self.image(), "r+b") as f:
             change(f)
         with open(self.image(), "rb") as f:
@@ -131,16 +132,16 @@ class Deaths(Rig):
         self.assertIn("kept\n", self.sh("cat f", ["-K"]))
 
     def kill(self, what):
-        return self.sh("echo kept >f; sync; echo started; sleep 1",
+        return self.sh("echo kept >f; sync f; echo started; sleep 1",
                        ["-k", what])
 
     def test_neurond(self):
-        p = self.begin(["/bin/sh", "-c", "echo kept >f; sync; echo started; "
+        p = self.begin(["/bin/sh", "-c", "echo kept >f; sync f; echo started; "
                         "sleep 60"])
         children = "/proc/%d/task/%d/children" % (p.pid, p.pid)
         with open(children) as f:
             os.kill(int(f.read().split()[0]), signal.SIGKILL)
-        p.communicate(timeout=60)
+        p.communicate(timeout=120)
         self.kept()
 
     def test_spawner(self):

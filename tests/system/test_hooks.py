@@ -106,7 +106,7 @@ class Hooks(unittest.TestCase):
         self.assertEqual(told["stdin"], "none")
         self.assertTrue(told["call"].startswith("c-"))
         # nothing of a hook's neuron is left
-        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 60)
 
     def test_arguments_are_the_bytes(self):
         i = self.instance("#!/bin/sh\nsha256sum >&2; exit 1\n")
@@ -124,7 +124,7 @@ class Hooks(unittest.TestCase):
             r = i.bash("echo %d > kept; cat kept; ls" % n, session=session)
             self.assertEqual(r["stdout"], "%d\nkept\n" % n)
         # the last hook's goes when its verdict is known already
-        wait_for(lambda: len(i.get("/v1/neurons")[1]["neurons"]) == 1, 10)
+        wait_for(lambda: len(i.get("/v1/neurons")[1]["neurons"]) == 1, 60)
 
     def test_inside(self):
         """A neuron of its own: no workspace, no network, no fds but its own,
@@ -156,20 +156,21 @@ class Hooks(unittest.TestCase):
     def test_limits(self):
         """Its time, what it prints, a signal: each denies."""
         i = self.instance("#!/bin/sh\nread -r c\ncase $c in\n"
-                          "*slow*) sleep 60 & wait ;;\n"
+                          "*slow*) sleep 600 & wait ;;\n"
                           "*loud*) exec yes 'no and no' >&2 ;;\n"
                           "*much*) exec yes ;;\n"
                           "*dead*) kill -9 $$ ;;\nesac\nexit 0\n",
                           extra="hook-timeout 2s\n")
-        begin = time.monotonic()
+        # its time is over long before the 600 s that it would take
         self.denied(i.bash("true slow"), "hook-timeout, 2000 ms")
-        self.assertLess(time.monotonic() - begin, 10)
+        # the others need none, and are not to be met by it on a slow host
+        reload(i, self.config.replace("hook-timeout 2s", "hook-timeout 60s"))
         r = i.bash("true loud")
         self.denied(r, "SIGPIPE")
         self.denied(i.bash("true much"), "SIGPIPE")
         self.denied(i.bash("true dead"), "SIGKILL")
         self.assertEqual(i.bash("echo on")["stdout"], "on\n")
-        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 60)
 
     def test_reason_is_cut(self):
         i = self.instance("#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9; do\n"
@@ -186,9 +187,10 @@ class Hooks(unittest.TestCase):
                           "*ruled*) echo ruled out >&2; exit 1 ;; esac\n")
         ask = "rm -rf .git"
         status, body = i.request("POST", "/v1/calls", {
-            "tool": "bash", "args": {"command": ask}, "wait_ms": 3000})
-        self.assertEqual((status, body["state"]),
-                         (202, "awaiting_approval"), body)
+            "tool": "bash", "args": {"command": ask}})
+        self.assertEqual(status, 202, body)
+        self.assertEqual(self.judged(i, body["call"])["state"],
+                         "awaiting_approval")
         self.assertEqual(len(audit(i, "hook.passed")), 1)
         i.request("POST", "/v1/calls/%s/cancel" % body["call"])
         before = len(audit(i, "approval.requested"))
@@ -204,11 +206,18 @@ class Hooks(unittest.TestCase):
             "decision": decision, "digest": a["digest"]}, operator=True)
         self.assertEqual(status, 200, body)
 
+    def judged(self, i, call):
+        """A call once it has ended or waits for a person."""
+        def look():
+            body = i.get("/v1/calls/" + call)[1]
+            return body if body["state"] not in ("queued", "running") \
+                else None
+        return wait_for(look, 60)
+
     def ask(self, i, session):
         status, body = i.request("POST", "/v1/sessions/%s/calls" % session, {
-            "tool": "bash", "args": {"command": "rm -rf .git; echo ran"},
-            "wait_ms": 2000})
-        return body
+            "tool": "bash", "args": {"command": "rm -rf .git; echo ran"}})
+        return self.judged(i, body["call"])
 
     def test_nothing_remembered_skips_it(self):
         """Allowed for the session, and denied by a hook for all that; allowed
@@ -218,7 +227,7 @@ class Hooks(unittest.TestCase):
         call = self.ask(i, session)
         self.assertEqual(call["state"], "awaiting_approval", call)
         self.decide(i, call["call"], "allow_session")
-        status, r = i.get("/v1/calls/%s?wait_ms=5000" % call["call"])
+        status, r = i.get("/v1/calls/%s?wait_ms=50000" % call["call"])
         self.assertEqual((r["state"], r["stdout"]), ("completed", "ran\n"))
         again = self.ask(i, session)
         self.assertEqual((again["state"], again["stdout"]),
@@ -232,39 +241,39 @@ class Hooks(unittest.TestCase):
         reload(i, self.config)
         self.denied(self.ask(i, session), "never")
         self.decide(i, waits["call"], "allow_once")
-        status, r = i.get("/v1/calls/%s?wait_ms=5000" % waits["call"])
+        status, r = i.get("/v1/calls/%s?wait_ms=50000" % waits["call"])
         self.assertEqual((r["state"], r["reason"]),
                          ("failed", "policy_changed"))
         self.assertEqual(r["stdout"], "")
 
     def test_cancel_while_it_looks(self):
-        i = self.instance("#!/bin/sh\nsleep 30\n")
+        i = self.instance("#!/bin/sh\nsleep 300\n")
         status, body = i.request("POST", "/v1/calls", {
             "tool": "bash", "args": {"command": "true"}})
         self.assertEqual(status, 202)
         path = "/v1/calls/" + body["call"]
-        wait_for(lambda: i.status()["neurons"]["live"] == 2, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 2, 60)
         i.request("POST", path + "/cancel")
-        status, body = i.get(path + "?wait_ms=5000")
+        status, body = i.get(path + "?wait_ms=50000")
         self.assertEqual(body["state"], "cancelled")
-        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 60)
 
     def test_no_neuron_for_it(self):
         """Where its neuron is over a limit, the call is denied."""
         i = self.instance(PASS, extra="neurons 1\nneuron-wait 300ms\n")
         self.denied(i.bash("echo on"), "the limit neurons is 1")
-        wait_for(lambda: i.status()["neurons"]["live"] == 0, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 0, 60)
 
     def test_neurond_dies(self):
-        i = self.instance("#!/bin/sh\nsleep 30\n")
+        i = self.instance("#!/bin/sh\nsleep 300\n")
         results = []
         t = threading.Thread(target=lambda: results.append(
             i.bash("true")))
         t.start()
-        wait_for(lambda: i.status()["neurons"]["live"] == 2, 10)
+        wait_for(lambda: i.status()["neurons"]["live"] == 2, 60)
         time.sleep(0.3)
         os.kill(i.pid("neurond"), 9)
-        t.join(30)
+        t.join(60)
         self.assertEqual(results[0]["state"], "failed")
         self.assertEqual(results[0]["stdout"], "")
 

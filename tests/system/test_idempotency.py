@@ -1,9 +1,9 @@
 """Idempotency keys: a request that comes again is the same call."""
 import json
 import os
+import select
 import signal
 import threading
-import time
 import unittest
 
 from harness import Instance, Workspace, wait_for
@@ -31,7 +31,7 @@ class Keys(unittest.TestCase):
         type(self).count += 1
         return "key-%d" % self.count
 
-    def ask(self, command, key, session=None, wait=20000, **more):
+    def ask(self, command, key, session=None, wait=50000, **more):
         body = {"tool": "bash", "args": {"command": command},
                 "wait_ms": wait, "idempotency_key": key}
         body.update(more)
@@ -51,7 +51,7 @@ class Keys(unittest.TestCase):
                 os.unlink(name)
             status, first = self.ask(command, key, session, **more)
             self.assertEqual((status, first["stdout"]), (200, "ran\n"))
-            for wait in (20000, 0):
+            for wait in (50000, 0):
                 status, again = self.ask(command, key, session, wait, **more)
                 self.assertEqual(status, 200)
                 again["transcript"] = first["transcript"]
@@ -72,19 +72,25 @@ class Keys(unittest.TestCase):
             self.assertEqual(other["stdout"], "ran\nran\n")
 
     def test_while_it_runs(self):
-        key = self.key()
-        status, first = self.ask("sleep 2; echo done", key, wait=0)
+        key, go = self.key(), os.path.join(self.w.path, "go")
+        command = "until [ -e go ]; do sleep 0.1; done; echo done"
+        more = self.w.fields()
+        status, first = self.ask(command, key, wait=0, **more)
         self.assertEqual(status, 202)
-        status, second = self.ask("sleep 2; echo done", key, wait=0)
+        status, second = self.ask(command, key, wait=0, **more)
         self.assertEqual((status, second["call"]), (202, first["call"]))
-        events = list(self.i.events("/v1/calls", {
-            "tool": "bash", "args": {"command": "sleep 2; echo done"},
-            "idempotency_key": key}))
-        self.assertEqual(events[-1][2]["call"], first["call"])
-        self.assertEqual(sum(e == "call.finished" for _, e, _ in events), 1)
-        status, third = self.ask("sleep 2; echo done", key)
+        events = self.i.events("/v1/calls", dict({
+            "tool": "bash", "args": {"command": command},
+            "idempotency_key": key}, **more))
+        seen = [next(events)]
+        self.w.write("go", "")
+        seen += events
+        self.assertEqual(seen[-1][2]["call"], first["call"])
+        self.assertEqual(sum(e == "call.finished" for _, e, _ in seen), 1)
+        status, third = self.ask(command, key, **more)
         self.assertEqual((status, third["call"], third["stdout"]),
                          (200, first["call"], "done\n"))
+        os.unlink(go)
 
     def test_another_request(self):
         key = self.key()
@@ -131,7 +137,7 @@ class Keys(unittest.TestCase):
         with As(65530):
             c.connect()
         c.request("POST", "/v1/calls", json.dumps({
-            "tool": "bash", "args": {"command": "id -u"}, "wait_ms": 20000,
+            "tool": "bash", "args": {"command": "id -u"}, "wait_ms": 50000,
             "idempotency_key": key}), {"Content-Type": "application/json"})
         r = c.getresponse()
         other = json.loads(r.read())
@@ -149,7 +155,7 @@ class Keys(unittest.TestCase):
             self.assertEqual((a["call"], a["reason"], b["reason"]),
                              (b["call"], reason, reason))
         key = self.key()
-        bad = {"tool": "bash", "args": {"command": 5}, "wait_ms": 10000,
+        bad = {"tool": "bash", "args": {"command": 5}, "wait_ms": 50000,
                "idempotency_key": key}
         a, b = [self.i.request("POST", "/v1/calls", bad)[1]
                 for _ in range(2)]
@@ -208,28 +214,35 @@ class Waiting(unittest.TestCase):
     """A call that has no neuron yet."""
 
     def test_one_call(self):
-        with Instance(extra="\nneurons-principal 1\nneuron-wait 10s\n") as i:
+        with Instance(extra="\nneurons-principal 1\nneuron-wait 60s\n") as i:
             first = i.session()
-            answers = []
 
             def ask(command):
-                answers.append(i.request("POST", "/v1/calls", {
+                """A request that is on its way: its connection."""
+                c = i.connection(timeout=120)
+                c.request("POST", "/v1/calls", json.dumps({
                     "tool": "bash", "args": {"command": command},
-                    "wait_ms": 20000, "idempotency_key": "k"}))
+                    "wait_ms": 50000, "idempotency_key": "k"}),
+                    {"Content-Type": "application/json"})
+                return c
 
-            threads = [threading.Thread(target=ask, args=("echo a",))
-                       for _ in range(4)]
-            for t in threads:
-                t.start()
-            time.sleep(0.7)
-            self.assertEqual(answers, [])
-            ask("echo b")
-            status, r = answers.pop()
+            def answer(c):
+                r = c.getresponse()
+                body = json.loads(r.read())
+                c.close()
+                return r.status, body
+
+            waiting = [ask("echo a") for _ in range(4)]
+            # who comes later is answered: they have been heard, and wait
+            for _ in range(5):
+                self.assertEqual(i.get("/v1/whoami")[0], 200)
+            status, r = answer(ask("echo b"))
             self.assertEqual((status, r["error"]["code"]),
                              (409, "conflict"))
+            self.assertEqual(select.select([c.sock for c in waiting], [], [],
+                                           0)[0], [])
             i.request("DELETE", "/v1/sessions/" + first)
-            for t in threads:
-                t.join(30)
+            answers = [answer(c) for c in waiting]
             self.assertEqual([s for s, _ in answers], [200] * 4, answers)
             self.assertEqual(len({r["call"] for _, r in answers}), 1)
 
@@ -241,13 +254,13 @@ class Waiting(unittest.TestCase):
             def ask():
                 answers.append(i.request("POST", "/v1/calls", {
                     "tool": "bash", "args": {"command": "true"},
-                    "wait_ms": 20000, "idempotency_key": "k"}))
+                    "wait_ms": 50000, "idempotency_key": "k"}))
 
             threads = [threading.Thread(target=ask) for _ in range(3)]
             for t in threads:
                 t.start()
             for t in threads:
-                t.join(30)
+                t.join(90)
             self.assertEqual([s for s, _ in answers], [429] * 3)
 
 
@@ -255,37 +268,35 @@ class Kept(unittest.TestCase):
     """For as long as the result, and over restarts."""
 
     def test_gone_with_the_result(self):
-        with Instance(extra="\nresult-kept 2s\n") as i:
-            def ask(command="echo a"):
+        with Instance(extra="\nresult-kept 6s\n") as i:
+            def ask(command="echo a", key="k", wait=50000):
                 return i.request("POST", "/v1/calls", {
                     "tool": "bash", "args": {"command": command},
-                    "wait_ms": 20000, "idempotency_key": "k"})[1]
-            a = ask()
-            self.assertEqual(ask()["call"], a["call"])
-            time.sleep(3)
-            b = ask("echo b")
-            self.assertEqual(b["stdout"], "b\n")
-            self.assertEqual(ask("echo b")["call"], b["call"])
+                    "wait_ms": wait, "idempotency_key": key})
             # one that runs for longer than that keeps its key
-            r = i.request("POST", "/v1/calls", {
-                "tool": "bash", "args": {"command": "sleep 5"},
-                "idempotency_key": "long"})[1]
-            time.sleep(3)
-            again = i.request("POST", "/v1/calls", {
-                "tool": "bash", "args": {"command": "sleep 5"},
-                "idempotency_key": "long"})[1]
-            self.assertEqual(again["call"], r["call"])
+            long = ask("sleep 600", "long", 0)[1]
+            a = ask()[1]
+            self.assertEqual(ask()[1]["call"], a["call"])
+            # the key is somebody else's until the result is gone
+            status, b = wait_for(lambda: [r for r in [ask("echo b")]
+                                          if r[0] != 409], 60)[0]
+            self.assertEqual((status, b["stdout"]), (200, "b\n"))
+            self.assertNotEqual(b["call"], a["call"])
+            self.assertEqual(ask("echo b")[1]["call"], b["call"])
+            self.assertEqual(ask("sleep 600", "long", 0)[1]["call"],
+                             long["call"])
+            i.request("POST", "/v1/calls/%s/cancel" % long["call"])
 
     def restarted(self, name):
         body = {"tool": "bash", "args": {"command": "echo kept"},
-                "wait_ms": 20000, "idempotency_key": "done"}
-        slow = {"tool": "bash", "args": {"command": "sleep 60"},
+                "wait_ms": 50000, "idempotency_key": "done"}
+        slow = {"tool": "bash", "args": {"command": "sleep 600"},
                 "idempotency_key": "cut"}
         with Instance() as i:
             done = i.request("POST", "/v1/calls", body)[1]
             cut = i.request("POST", "/v1/calls", slow)[1]
             wait_for(lambda: i.get("/v1/calls/" + cut["call"])[1]["state"] ==
-                     "running", 10)
+                     "running", 60)
             pid = i.pid(name)
             os.kill(pid, signal.SIGKILL)
 
@@ -295,18 +306,18 @@ class Kept(unittest.TestCase):
                         i.bash("echo ok", wait=5000)["stdout"] == "ok\n"
                 except Exception:
                     return False
-            wait_for(back, 20)
+            wait_for(back, 60)
             status, r = i.request("POST", "/v1/calls", body)
             self.assertEqual((status, r["call"], r["state"]),
                              (200, done["call"], "completed"))
             # whoever knows the output still tells it
             self.assertEqual(r.get("stdout", "kept\n"), "kept\n")
             status, r = i.request("POST", "/v1/calls", dict(
-                slow, wait_ms=20000))
+                slow, wait_ms=50000))
             self.assertEqual((status, r["call"], r["state"], r["reason"]),
                              (200, cut["call"], "failed", "interrupted"))
             status, r = i.request("POST", "/v1/calls", dict(
-                slow, args={"command": "sleep 61"}))
+                slow, args={"command": "sleep 601"}))
             self.assertEqual(status, 409)
             events = list(i.events("/v1/calls", body))
             self.assertEqual(events[-1][1], "call.finished")

@@ -59,7 +59,7 @@ class Ids(unittest.TestCase):
     def test_records_of_what_changed_something(self):
         i = self.i
         _, rid, call = answered(i, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000})
+            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 50000})
         self.assertEqual(call["request_id"], rid)
         _, opened, session = answered(i, "POST", "/v1/sessions", {})
         _, ended, _ = answered(i, "DELETE", "/v1/sessions/" +
@@ -96,7 +96,7 @@ class Ids(unittest.TestCase):
         c = self.i.connection()
         ids = [answered(self.i, "POST", "/v1/calls", {
             "tool": "exec", "args": {"argv": ["true", str(n)]},
-            "wait_ms": 20000}, connection=c)[1:] for n in range(5)]
+            "wait_ms": 50000}, connection=c)[1:] for n in range(5)]
         c.close()
         asked = {r["request_id"]: r["call"] for r in records(self.i)
                  if r["event"] == "call.asked"}
@@ -111,9 +111,9 @@ class Ids(unittest.TestCase):
     def test_log_of_a_call(self):
         i = self.i
         answered(i, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000})
+            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 50000})
         _, rid, call = answered(i, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": ["false"]}, "wait_ms": 20000})
+            "tool": "exec", "args": {"argv": ["false"]}, "wait_ms": 50000})
         for what in (rid, call["call"]):
             found = self.events(what)
             names = [r["event"] for r in found]
@@ -162,10 +162,10 @@ class Far(unittest.TestCase):
             _, rid, call = answered(
                 i, "POST", "/v1/sessions/%s/calls" % session, {
                     "tool": "exec", "args": {"argv": ["true"]},
-                    "wait_ms": 20000})
+                    "wait_ms": 50000})
             _, alone, one = answered(i, "POST", "/v1/calls", {
                 "tool": "exec", "args": {"argv": ["true"]},
-                "wait_ms": 20000})
+                "wait_ms": 50000})
             status, first, _ = answered(i, "POST", "/v1/log", {
                 "level": "brief"}, operator=True)
             self.assertEqual(status, 200)
@@ -180,7 +180,11 @@ class Far(unittest.TestCase):
                                   operator=True)
             _, rid2, _ = answered(i, "POST", "/v1/calls", {
                 "tool": "exec", "args": {"argv": ["true"]},
-                "wait_ms": 20000})
+                "wait_ms": 50000})
+            # neurons go after the calls and sessions that they were of
+            gone = {one["neuron"], s["neuron"]}
+            wait_for(lambda: gone <= {r["neuron"] for r in records(i)
+                                      if r["event"] == "neuron.gone"}, 60)
             everything = records(i)
             at = {r["request_id"]: r["seq"] for r in everything
                   if "request_id" in r}
@@ -245,14 +249,19 @@ class Journal(unittest.TestCase):
             return [e for e in self.s.entries if all(
                 e.get(k) == v for k, v in fields.items())]
 
+    def come(self, n=1, **fields):
+        """Waits for so many: the journal hears of them beside the answer."""
+        wait_for(lambda: len(self.of(**fields)) >= n, 60)
+        return self.of(**fields)
+
     def test_fields(self):
         s = self.s
         c = s.connect(AGENT)
         _, rid, call = answered(s.i, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000},
+            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 50000},
             connection=c)
         c.close()
-        mine = self.of(MYELIN_CALL=call["call"])
+        mine = self.come(3, MYELIN_CALL=call["call"])
         self.assertGreaterEqual(len(mine), 3, mine)
         for e in mine:
             self.assertEqual(e["MYELIN_REQUEST_ID"], rid)
@@ -263,18 +272,20 @@ class Journal(unittest.TestCase):
         c = s.connect(AGENT)
         status, rid, _ = answered(s.i, "GET", "/nowhere", connection=c)
         c.close()
-        (e,) = self.of(MYELIN_REQUEST_ID=rid)
+        (e,) = self.come(MYELIN_REQUEST_ID=rid)
         self.assertIn("not_found", e["MESSAGE"])
 
     def test_approvals(self):
         s = self.s
         call, approval = s.asked()
-        (e,) = [e for e in self.of(MYELIN_APPROVAL=approval)
-                if "MESSAGE_ID" in e]
+        (e,) = wait_for(lambda: [
+            e for e in self.of(MYELIN_APPROVAL=approval)
+            if "MESSAGE_ID" in e], 60)
         self.assertRegex(e["MYELIN_REQUEST_ID"], RID)
         self.assertEqual(s.decide(approval, "reject_once", OPERATOR)[0], 200)
-        decided = [e for e in self.of(MYELIN_APPROVAL=approval)
-                   if "by operator" in e["MESSAGE"]]
+        decided = wait_for(lambda: [
+            e for e in self.of(MYELIN_APPROVAL=approval)
+            if "by operator" in e["MESSAGE"]], 60)
         self.assertEqual(len(decided), 1)
         self.assertRegex(decided[0]["MYELIN_REQUEST_ID"], RID)
 
@@ -283,12 +294,10 @@ class Journal(unittest.TestCase):
         s = self.s
         _, call = s.request(AGENT, "POST", "/v1/calls", {
             "tool": "fetch", "args": {"url": "http://not.listed.example/"},
-            "wait_ms": 20000})
+            "wait_ms": 50000})
         self.assertEqual(call.get("state"), "completed", call)
-        wait_for(lambda: self.of(MYELIN_NEURON=call["neuron"],
-                                 MYELIN_PROCESS="egressd"), 10)
-        (e,) = self.of(MYELIN_NEURON=call["neuron"],
-                       MYELIN_PROCESS="egressd")
+        (e,) = self.come(MYELIN_NEURON=call["neuron"],
+                         MYELIN_PROCESS="egressd")
         self.assertIn("not.listed.example:80 is refused", e["MESSAGE"])
         self.assertEqual(e["MYELIN_CALL"], call["call"])
 
@@ -302,13 +311,13 @@ class Journal(unittest.TestCase):
         rid = body["error"]["request_id"]
         s.request(AGENT, "GET", "/v1/calls?" + "x%0aMYELIN_CALL=1")
         s.request(AGENT, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": [evil]}, "wait_ms": 20000})
+            "tool": "exec", "args": {"argv": [evil]}, "wait_ms": 50000})
         # where the words of a refusal have it as it came
         status, body = s.request(AGENT, "POST", "/v1/calls", {
-            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000,
+            "tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 50000,
             "workspace": "/nowhere/at all/" + evil})
         self.assertIn("workspace", str(body))
-        (e,) = self.of(MYELIN_REQUEST_ID=rid)
+        (e,) = self.come(MYELIN_REQUEST_ID=rid)
         self.assertEqual((e["PRIORITY"], e["MYELIN_PROCESS"]),
                          ("7", "apid"))
         self.assertNotIn("MYELIN_CALL", e)
@@ -339,27 +348,28 @@ class Level(unittest.TestCase):
                 self.assertEqual(i.ctl("log-level").stdout,
                                  level.encode() + b"\n")
                 self.assertEqual(i.status()["log"], level)
-                wait_for(lambda: self.lines(i) == (told, told), 10)
+                wait_for(lambda: self.lines(i) == (told, told), 60)
             # also where a process is started again
             self.assertEqual(i.ctl("log-level", "verbose").returncode, 0)
             for name in ("apid", "policyd"):
                 os.kill(i.pid(name), signal.SIGKILL)
                 i.wait_up()
-                wait_for(lambda: self.lines(i) == (True, True), 10)
+                wait_for(lambda: self.lines(i) == (True, True), 60)
             levels = [r["level"] for r in records(i)
                       if r["event"] == "log.level"]
             self.assertEqual(levels, ["verbose", "brief", "verbose"])
             # the next configuration decides again
             n = i.status()["reload"]["generation"]
             i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: i.status()["reload"]["generation"] > n, 20)
-            wait_for(lambda: self.lines(i) == (False, False), 10)
+            wait_for(lambda: i.status()["reload"]["generation"] > n, 60)
+            wait_for(lambda: self.lines(i) == (False, False), 60)
 
     def test_configured(self):
         for word, told in (("brief", False), ("verbose", True)):
             with Instance(extra="log %s\n" % word) as i:
                 self.assertEqual(i.status()["log"], word)
-                self.assertEqual(self.lines(i), (told, told))
+                # what is told comes beside the answer
+                wait_for(lambda: self.lines(i) == (told, told), 60)
 
     def test_who_and_what(self):
         with Instance() as i:
@@ -377,6 +387,7 @@ class Split_(unittest.TestCase):
         with Split("approval-expiry 60s\n") as s:
             call, approval = s.asked()
             self.assertEqual(s.decide(approval, "reject_once")[0], 200)
+            s.result(call)
             # the auditor's right is what it takes; root has it here
             r = s.i.ctl("log", "--json", approval)
             self.assertEqual(r.returncode, 0, r.stderr)

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BUILD, CTL, TOP, Instance, Workspace
+from harness import BUILD, CTL, TOP, Instance, Workspace, wait_for
 
 MAN = os.path.join(TOP, "man")
 MYELIND = os.path.join(BUILD, "supervisord", "myelind")
@@ -122,7 +122,7 @@ class Examples(unittest.TestCase):
         return found
 
     def shell(self, text, status=0):
-        p = subprocess.run(["/bin/sh", "-c", text], env=self.env, timeout=60,
+        p = subprocess.run(["/bin/sh", "-c", text], env=self.env, timeout=120,
                            cwd=self.home.path, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(p.returncode, status, (text, p.stderr))
@@ -183,13 +183,14 @@ class Examples(unittest.TestCase):
         if pid == 0:
             os.chdir(self.home.path)
             os.execve("/bin/sh", ["sh", "-c", text], self.env)
-        seen, end = b"", time.monotonic() + 30
+        seen, end, again = b"", time.monotonic() + 90, 0
         try:
             while expect not in seen and time.monotonic() < end:
                 if not select.select([fd], [], [], 0.2)[0]:
-                    if keys and seen:
+                    # what is typed before it reads may be lost to it
+                    if keys and seen and time.monotonic() > again:
                         os.write(fd, keys)
-                        keys = b""
+                        again = time.monotonic() + 5
                     continue
                 try:
                     seen += os.read(fd, 4096)
@@ -225,19 +226,21 @@ class Examples(unittest.TestCase):
         words = start.replace("/tmp/m", place).replace(
             "-L build", "-L " + BUILD).split()
         words[0] = MYELIND
-        p = subprocess.Popen(words, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE)
+        said = os.path.join(place, "said")
+        with open(said, "wb") as log:
+            p = subprocess.Popen(words, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=log)
+
+        def ready():
+            with open(said) as f:
+                return "ready: " in f.read() or p.poll() is not None
         try:
-            path = os.path.join(place, "api.sock")
-            for _ in range(400):
-                if os.path.exists(path) or p.poll() is not None:
-                    break
-                time.sleep(0.05)
-            self.assertTrue(os.path.exists(path), p.poll())
+            wait_for(ready, 90)
+            self.assertTrue(os.path.exists(os.path.join(place, "api.sock")),
+                            p.poll())
         finally:
             p.terminate()
-            p.communicate(timeout=20)
+            p.wait(timeout=60)
         self.assertEqual(p.returncode, 0)
 
 

@@ -38,7 +38,7 @@ def read(i):
 class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.s = Split("approval-expiry 10s\n")
+        cls.s = Split("approval-expiry 10m\n")
         cls.i = cls.s.i
 
     @classmethod
@@ -100,7 +100,7 @@ class Metrics(unittest.TestCase):
         os.kill(self.i.pid("judged"), signal.SIGKILL)
         wait_for(lambda: self.one("myelin_process_restarts_total",
                                   process="judged") == n + 1 and
-                 self.one("myelin_process_up", process="judged") == 1, 20)
+                 self.one("myelin_process_up", process="judged") == 1, 60)
 
     def test_what_clients_say_is_no_label(self):
         self.i.request("POST", "/v1/calls", {

@@ -109,7 +109,7 @@ class Run(Client):
 
     def test_slow_reader_and_signal(self):
         """A full output pipe doesn't keep a signal from being heard."""
-        cancelled = threading.Event()
+        cancelled, begun = threading.Event(), threading.Event()
 
         def handler(conn, method, target, headers, body):
             if target.endswith("/cancel"):
@@ -118,15 +118,17 @@ class Run(Client):
                 return
             conn.begin()
             conn.event("call.started", 1)
+            begun.set()
             for _ in range(10):
                 conn.output(b"x" * 60000)
-            cancelled.wait(10)
+            cancelled.wait(60)
             conn.finished(state="cancelled", exit_code=None, signal="TERM")
         p = self.start(self.service(handler), "run", "x")
+        self.assertTrue(begun.wait(60))
         time.sleep(0.5)
         p.send_signal(signal.SIGTERM)
-        self.assertTrue(cancelled.wait(5))
-        p.communicate(timeout=10)
+        self.assertTrue(cancelled.wait(60))
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 143)
 
     def test_interrupt(self):
@@ -140,14 +142,14 @@ class Run(Client):
             conn.begin()
             conn.event("call.started", 1)
             conn.output(b"up\n")
-            if cancelled.wait(10):
+            if cancelled.wait(60):
                 conn.finished(state="cancelled", exit_code=None,
                               signal="KILL")
         s = self.service(handler)
         p = self.start(s, "run", "x")
         self.assertEqual(p.stdout.readline(), b"up\n")
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130)
         # That route takes no body.
         method, target, headers, body = s.requests[1]
@@ -155,21 +157,25 @@ class Run(Client):
                          ("POST", "/v1/calls/%s/cancel" % CALL, None))
 
     def test_second_interrupt(self):
+        heard, over = threading.Event(), threading.Event()
+        self.addCleanup(over.set)
+
         def handler(conn, method, target, headers, body):
-            if not target.endswith("/cancel"):
+            if target.endswith("/cancel"):
+                heard.set()
+            else:
                 conn.begin()
                 conn.event("call.started", 1)
                 conn.output(b"up\n")
-            time.sleep(8)
+            over.wait()
         p = self.start(self.service(handler), "run", "x")
         self.assertEqual(p.stdout.readline(), b"up\n")
-        begin = time.monotonic()
         p.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        self.assertTrue(heard.wait(60))
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=10)
+        # though neither request is ever answered
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130)
-        self.assertLess(time.monotonic() - begin, 3)
 
     def test_closed_output(self):
         cancelled = threading.Event()
@@ -188,7 +194,7 @@ class Run(Client):
         p.stdout.read(10)
         p.stdout.close()
         p.stderr.read()
-        self.assertEqual(p.wait(10), 141)
+        self.assertEqual(p.wait(60), 141)
         self.assertTrue(cancelled.is_set())
 
     def test_refused(self):
@@ -319,10 +325,8 @@ class Stdin(Client):
         """A program that ends without reading doesn't hang run."""
         handler, _ = self.eater(want_answer=False)
         r, w = os.pipe()
-        begin = time.monotonic()
         p = self.start(self.service(handler), "run", "x", stdin=r)
-        self.assertEqual(p.wait(10), 0)
-        self.assertLess(time.monotonic() - begin, 3)
+        self.assertEqual(p.wait(60), 0)
         p.communicate()
         os.close(r)
         os.close(w)
@@ -336,7 +340,7 @@ class Stdin(Client):
         """Closed 0, 1 and 2 don't become the connection."""
         s = self.service(ends(exit_code=5))
         p = self.start(s, "run", "x", preexec_fn=lambda: os.closerange(0, 3))
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 5)
 
 
@@ -485,7 +489,7 @@ class Lists(Client):
 class Sockets(Client):
     def fails(self, path, words, status=1, **more):
         p = subprocess.run([CTL, "-s", path, "tools"], capture_output=True,
-                           timeout=20, **more)
+                           timeout=60, **more)
         self.assertEqual(p.returncode, status)
         self.assertIn(words, p.stderr)
         self.assertIn(b"next:", p.stderr)
@@ -618,7 +622,7 @@ class Audit(Client):
             db.execute("INSERT INTO mark VALUES (1, ?)", (last,))
             db.commit()
             p = subprocess.run([CTL, "audit", "verify", d],
-                               capture_output=True, timeout=20)
+                               capture_output=True, timeout=60)
             db.close()
         self.assertEqual(p.returncode, 1)
         self.assertIn(b"is running", p.stderr)

@@ -81,10 +81,10 @@ class Neurons(Base):
         s = self.open(n)
         status, call = self.i.request(
             "POST", "/v1/sessions/%s/calls" % s,
-            {"tool": "bash", "args": {"command": "echo x > f; sleep 60"}})
+            {"tool": "bash", "args": {"command": "echo x > f; sleep 600"}})
         self.assertEqual(status, 202)
         path = "/v1/calls/" + call["call"]
-        wait_for(lambda: self.i.get(path)[1]["state"] == "running", 10)
+        wait_for(lambda: self.i.get(path)[1]["state"] == "running", 60)
         self.assertTrue(os.path.isdir(self.home(n)))
         status, gone = self.i.request("DELETE", "/v1/neurons/" + n)
         self.assertEqual((status, gone.get("state")), (200, "destroyed"), gone)
@@ -99,8 +99,8 @@ class Neurons(Base):
         s = self.open(n)
         self.run_in(s, "echo x > f")
         self.end(s)
-        wait_for(lambda: self.state(n) == 404, 40)
-        self.assertFalse(os.path.exists(self.home(n)))
+        wait_for(lambda: self.state(n) == 404, 60)
+        wait_for(lambda: not os.path.exists(self.home(n)), 60)
 
     def test_bounds_from_inside(self):
         n = self.make()
@@ -156,18 +156,18 @@ class Deaths(Base):
         """Killed while the neuron lives: the home is as it was."""
         n = self.make()
         for turn, name in enumerate(NAMES + HELPERS):
-            before = wait_for(self.all_up, 30)
+            before = wait_for(self.all_up, 60)
             s = self.open(n)
             self.run_in(s, "echo %d >> turns; sync turns" % turn)
             os.kill(before[name]["pid"], signal.SIGKILL)
             wait_for(lambda: before[name]["pid"] not in
                      [p["pid"] for p in (self.all_up() or {}).values()] and
-                     self.all_up(), 30)
+                     self.all_up(), 60)
             # where the session lived on, it is ended
-            wait_for(lambda: self.state(n) in ("live", "idle"), 30)
+            wait_for(lambda: self.state(n) in ("live", "idle"), 60)
             if self.state(n) == "live":
-                self.end(s)
-            wait_for(lambda: self.opened(n), 30)
+                self.i.request("DELETE", "/v1/sessions/" + s)
+            wait_for(lambda: self.opened(n), 60)
             lines = self.run_in(self.session, "cat turns").split()
             self.assertEqual(lines, [str(i) for i in range(turn + 1)], name)
             self.end(self.session)
@@ -186,12 +186,12 @@ class Deaths(Base):
         s = self.open(n)
         self.run_in(s, "echo here > f")
         self.end(s)
-        wait_for(lambda: not loops_of(self.home(n)), 20)
+        wait_for(lambda: not loops_of(self.home(n)), 60)
         aside = os.path.join(self.i.state, "neurons",
                              n[:-1] + ("2" if n[-1] != "2" else "3"))
         os.rename(self.home(n), aside)
         os.kill(self.i.pid("neurond"), signal.SIGKILL)
-        wait_for(lambda: self.state(n) == "lost", 30)
+        wait_for(lambda: self.state(n) == "lost", 60)
         homes = self.i.status()["homes"]
         self.assertEqual((homes["lost"], homes["unclaimed"],
                           homes["unclaimed_ids"]),
@@ -199,10 +199,10 @@ class Deaths(Base):
         status, r = self.i.request("POST", "/v1/sessions", {"neuron": n})
         self.assertEqual((status, r["error"]["code"]), (409, "conflict"))
         os.rename(aside, self.home(n))
-        wait_for(self.all_up, 30)
+        wait_for(self.all_up, 60)
         os.kill(self.i.pid("neurond"), signal.SIGKILL)
-        wait_for(lambda: self.state(n) == "idle", 30)
-        wait_for(lambda: self.opened(n), 30)
+        wait_for(lambda: self.state(n) == "idle", 60)
+        wait_for(lambda: self.opened(n), 60)
         self.assertEqual(self.run_in(self.session, "cat f"), "here\n")
         self.end(self.session)
         status, _ = self.i.request("DELETE", "/v1/neurons/" + n)

@@ -214,7 +214,7 @@ class Answered(unittest.TestCase):
                 ({"argv": ["/nowhere"]}, 200)):
             status, j = self.valid("/v1/calls", "/v1/calls", method="POST",
                                    body={"tool": "exec", "args": body,
-                                         "wait_ms": 30000})
+                                         "wait_ms": 50000})
             self.assertEqual(status, want, j)
             self.assertLessEqual(set(j), set(self.doc["components"]["schemas"]
                                              ["Call"]["properties"]))
@@ -224,7 +224,7 @@ class Answered(unittest.TestCase):
         self.assertTrue(j["dry_run"])
         status, j = self.valid("/v1/calls", "/v1/calls", method="POST",
                                body={"tool": "exec",
-                                     "args": {"argv": ["sleep", "30"]}})
+                                     "args": {"argv": ["sleep", "300"]}})
         self.assertEqual(status, 202)
         self.assertEqual(self.valid("/v1/calls/%s/cancel" % j["call"],
                                     "/v1/calls/{call}/cancel",
@@ -244,7 +244,7 @@ class Answered(unittest.TestCase):
         schema = dict(self.doc["components"]["schemas"]["CallAskOnce"])
         schema["components"] = self.doc["components"]
         check = jsonschema.Draft202012Validator(schema)
-        good = {"tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 20000}
+        good = {"tool": "exec", "args": {"argv": ["true"]}, "wait_ms": 50000}
         for more, ok in (
                 ({}, True), ({"stdin": "x"}, True),
                 ({"stdin": {"text": "x"}}, True),

@@ -8,7 +8,7 @@ import unittest
 import footprint
 from harness import MYELIND, NAMES, Instance, cgroups_of, wait_for
 
-GONE = 2		# seconds
+GONE = 60		# seconds, on a host that has much to do
 
 
 def cgroup2():
@@ -40,7 +40,7 @@ class Frozen:
     def freeze(self):
         self.write("cgroup.freeze", "1")
         wait_for(lambda: "frozen 1" in footprint.read(
-            os.path.join(self.path, "cgroup.events")), 5)
+            os.path.join(self.path, "cgroup.events")), 60)
 
     def close(self):
         self.write("cgroup.kill", "1")
@@ -51,7 +51,7 @@ class Frozen:
             except OSError:
                 return False
             return True
-        wait_for(removed, 5)
+        wait_for(removed, 60)
 
 
 class Orphans(unittest.TestCase):
@@ -73,7 +73,7 @@ class Orphans(unittest.TestCase):
             ids.append(call["call"])
         for c in ids:
             wait_for(lambda: self.i.get("/v1/calls/" + c)[1]["state"] ==
-                     "running", 10)
+                     "running", 60)
         return ids
 
     def kill(self):
@@ -114,7 +114,7 @@ class Orphans(unittest.TestCase):
         self.assertGreater(len(pids), 10)
         self.gone(pids, GONE)
         # neurond took its cgroups down as well
-        self.assertEqual(cgroups_of(self.instance), [])
+        wait_for(lambda: not cgroups_of(self.instance), 60)
         self.check_usable(calls)
 
     def test_one_that_hangs_is_not_left(self):
@@ -143,7 +143,7 @@ class Orphans(unittest.TestCase):
         frozen.freeze()
         self.kill()
         r = subprocess.run([MYELIND, "-d", "-f", self.i.conf, "-p",
-                            self.i.dir, "-L", self.i.build], timeout=20,
+                            self.i.dir, "-L", self.i.build], timeout=90,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(r.returncode, 1, r.stdout)
         self.assertIn(b"runs already", r.stdout)

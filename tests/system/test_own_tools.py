@@ -257,7 +257,7 @@ class Declared(unittest.TestCase):
                 found = {t["name"]: t for t in body.get("tools", [])}
                 return "show-env" in found and \
                     found["count"]["description"] == "Counts better."
-            wait_for(others, 20, 0.1)
+            wait_for(others, 60, 0.1)
             self.assertNotEqual(i.pid("judged"), judged)
             self.assertEqual(i.pid("apid"), apid)
             self.assertEqual(i.call("count", {"names": ["x"]})["stdout"],
@@ -265,7 +265,7 @@ class Declared(unittest.TestCase):
             # one that is wrong changes nothing
             self.declare(COUNT, effect="some")
             i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: i.status()["reload"]["result"] == "refused", 20)
+            wait_for(lambda: i.status()["reload"]["result"] == "refused", 60)
             self.assertRegex(i.status()["reload"]["error"],
                              r"count\.json:[0-9]+: effect: none of")
             self.assertIn("count", tools_of(i))
@@ -295,7 +295,7 @@ class Declared(unittest.TestCase):
             i.configure(CONFIG + '\ntool "%s"\ntool-input coerce\n' %
                         self.dir)
             i.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: i.status()["reload"]["result"] == "ok", 20)
+            wait_for(lambda: i.status()["reload"]["result"] == "ok", 60)
             r = i.call("count", {"names": [], "n": "12"})
             self.assertEqual(r["stdout"], "[-l][--n=12]")
             self.assertEqual(i.pid("judged"), judged)

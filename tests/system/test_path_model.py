@@ -111,7 +111,10 @@ class Tree:
         names = ["a", "f", "..", ".", "work", "home", "out", "nothing"]
         parts, cur = [], cwd
         for _ in range(self.rnd.randint(1, 7)):
-            there = os.listdir(cur)
+            # of the tree alone, and in an order that is the same everywhere:
+            # what else is on the host comes and goes
+            there = sorted(os.listdir(cur)) if (cur + "/").startswith(
+                self.top + "/") else []
             parts.append(self.rnd.choice(
                 there if there and self.rnd.random() < 0.8 else names))
             cur = self.walk("/".join(parts), cwd)[0]
@@ -131,7 +134,7 @@ class Tree:
                  os.path.join(BUILD, "neurond", "neuron-tool"), "read",
                  self.roots[1], self.roots[0]], cwd=cwd, pass_fds=[fd],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, timeout=20)
+                stderr=subprocess.PIPE, timeout=60)
         finally:
             os.close(fd)
         error = json.loads(p.stderr).get("error")

@@ -23,14 +23,14 @@ MEMORY = ("memory.max", "memory.limit_in_bytes")
 def full(i, wanted):
     """Waits until all are ready; what status says of them then."""
     return wait_for(lambda: i.status()["pool"]["ready"] == wanted and
-                    i.status()["pool"], 20)
+                    i.status()["pool"], 60)
 
 
 def counted(i, hits, misses):
     """Waits until that many requests were met by one, or found none."""
     return wait_for(lambda: (i.status()["pool"]["hits"],
                              i.status()["pool"]["misses"]) ==
-                    (hits, misses), 10)
+                    (hits, misses), 60)
 
 
 def ready(i):
@@ -77,7 +77,7 @@ class Pool(unittest.TestCase):
             pool = self.i.status()["pool"]
             return pool["hits"] + pool["misses"] == base + n and \
                 pool["ready"] == pool["wanted"] == 3
-        wait_for(so, 20)
+        wait_for(so, 60)
 
     def counted(self, hits, misses):
         counted(self.i, self.hits + hits, self.misses + misses)
@@ -155,10 +155,10 @@ class Pool(unittest.TestCase):
         self.assertEqual(len(pids), 3)
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
-        wait_for(lambda: all(ended(pid) for pid in pids), 10, 0.0001)
+        wait_for(lambda: all(ended(pid) for pid in pids), 60, 0.0001)
         r = self.i.bash("echo on")
         self.assertEqual((r["state"], r["stdout"]), ("completed", "on\n"), r)
-        wait_for(lambda: len(ready(self.i) - pids) == 3, 20)
+        wait_for(lambda: len(ready(self.i) - pids) == 3, 60)
         self.served(1)
         self.assertEqual(self.i.bash("echo on")["stdout"], "on\n")
         self.served(2)
@@ -169,7 +169,7 @@ class Pool(unittest.TestCase):
             pid = self.i.pid(name)
             os.kill(pid, signal.SIGKILL)
             self.i.wait_up()
-            wait_for(lambda: self.i.pid(name) not in (0, pid), 10)
+            wait_for(lambda: self.i.pid(name) not in (0, pid), 60)
             footprint.settle(self.i)
             r = self.i.bash("echo on")
             self.assertEqual((r["state"], r["stdout"]), ("completed", "on\n"),
@@ -213,20 +213,22 @@ class Reload(unittest.TestCase):
         generation = i.status()["reload"]["generation"]
         i.configure(CONFIG + extra)
         i.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: i.status()["reload"]["generation"] > generation, 20)
+        wait_for(lambda: i.status()["reload"]["generation"] > generation, 60)
 
     def test_what_is_built_otherwise_goes(self):
         with Instance(extra="pool 2\n") as i:
             full(i, 2)
+            footprint.settle(i)
             before = ready(i)
             # a limit that is written when it is taken
             self.reload(i, "pool 2\nmemory 96M\n")
             full(i, 2)
+            footprint.settle(i)
             self.assertEqual(ready(i), before)
             self.reload(i, "pool 2\ntmp 20M\n")
             r = i.bash("df --output=size /tmp | tail -1")
             self.assertEqual(int(r["stdout"]), 20 << 10)
-            wait_for(lambda: not ready(i) & before, 20)
+            wait_for(lambda: not ready(i) & before, 60)
             full(i, 2)
             for pool in (3, 1, 0, 2):
                 self.reload(i, "pool %d\ntmp 20M\n" % pool)

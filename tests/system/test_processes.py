@@ -4,7 +4,7 @@ import signal
 import time
 import unittest
 
-from footprint import comm
+import footprint
 from harness import (HELPERS, NAMES, SANITIZED, Instance, cgroups_of,
                      children_of, descendants_of, pss_kib, wait_for)
 
@@ -26,6 +26,8 @@ class Drop(unittest.TestCase):
         cls.i = Instance(start=False)
         # a root that starts it by hand is in groups
         cls.i.start(groups=[0, 23456])
+        # helpers hold more while they make what is kept ready
+        footprint.settle(cls.i)
         cls.processes = cls.i.processes()
 
     @classmethod
@@ -123,6 +125,7 @@ class Drop(unittest.TestCase):
         """All together, with a stock of namespaces, and no neuron."""
         i = Instance()
         try:
+            footprint.settle(i)
             kib = {n: pss_kib(p["pid"]) for n, p in i.processes().items()}
             kib["myelind"] = pss_kib(i.process.pid)
         finally:
@@ -169,7 +172,7 @@ class FirstProcess(unittest.TestCase):
 
     def pid(self, i):
         pid, = [p for p in descendants_of(i.process.pid)
-                if comm(p) == "neuron-init"]
+                if footprint.comm(p) == "neuron-init"]
         return pid
 
     def descriptors(self, pid):
@@ -241,14 +244,23 @@ class Limits(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.i = Instance()
-        session = cls.i.session()
-        cls.i.request("POST", "/v1/sessions/%s/calls" % session, {
-            "tool": "bash", "args": {"command": "sleep 5"}})
+        cls.i.session()
+        # those of neurons: what is only being made has no limits yet
+        wait_for(cls.made, 60)
         cls.dirs = []
         for d in cgroups_of(cls.i.status()["instance"]):
             for root, _, _ in os.walk(d):
                 if os.path.basename(root).startswith("n-"):
                     cls.dirs.append(root)
+
+    @classmethod
+    def made(cls):
+        """1 once a slot is taken, and there is as much stock as ever."""
+        status = cls.i.status()
+        slots, busy = footprint.neuron_cgroups(status["instance"])
+        return status["pool"]["ready"] == status["pool"]["wanted"] and \
+            busy == status["pool"]["ready"] + 1 and \
+            slots == busy + footprint.STOCK
 
     @classmethod
     def tearDownClass(cls):

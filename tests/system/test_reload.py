@@ -15,7 +15,7 @@ from harness import (BUILD, CONFIG, HELPERS, NAMES, Instance, wait_for)
 ALICE = 12345
 
 
-def reload(i, config=None, result="ok", seconds=20):
+def reload(i, config=None, result="ok", seconds=90):
     """Reloads and waits for the result: status's own words about it."""
     before = i.status()["reload"]
     if config is not None:
@@ -129,7 +129,7 @@ class Reload(unittest.TestCase):
     def test_a_principal_comes_and_goes(self):
         line = "principal user %d { preset standard }\n" % ALICE
         ask = {"tool": "exec", "args": {"argv": ["id", "-u"]},
-               "wait_ms": 20000}
+               "wait_ms": 50000}
         self.assertEqual(self.as_(ALICE, "GET", "/v1/whoami")[0], 403)
         reload(self.i, line + CONFIG)
         status, who = self.as_(ALICE, "GET", "/v1/whoami")
@@ -140,7 +140,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(status, 201, s)
         path = "/v1/sessions/%s" % s["session"]
         status, c = self.as_(ALICE, "POST", path + "/calls", {
-            "tool": "bash", "args": {"command": "sleep 30"}})
+            "tool": "bash", "args": {"command": "sleep 300"}})
         self.assertEqual(status, 202, c)
         reload(self.i, CONFIG)
         # whoever is no principal any more asks for nothing
@@ -149,20 +149,20 @@ class Reload(unittest.TestCase):
         # what runs is untouched, until an operator ends it
         def call():
             return self.i.get("/v1/calls/" + c["call"], operator=True)[1]
-        wait_for(lambda: call()["state"] == "running", 10)
+        wait_for(lambda: call()["state"] == "running", 60)
         self.assertEqual(self.i.ctl("sessions", "end", "-o",
                                     s["session"]).returncode, 0)
-        self.assertEqual(call()["reason"], "session_ended")
+        wait_for(lambda: call().get("reason") == "session_ended", 60)
 
     def test_a_preset_of_the_principal(self):
         reload(self.i, CONFIG)
         session = self.i.session()
         status, c = self.i.request(
             "POST", "/v1/sessions/%s/calls" % session,
-            {"tool": "bash", "args": {"command": "sleep 1; echo done"}})
+            {"tool": "bash", "args": {"command": "sleep 3; echo done"}})
         self.assertEqual(status, 202)
         wait_for(lambda: self.i.get("/v1/calls/" + c["call"])[1]["state"] ==
-                 "running", 10)
+                 "running", 60)
         reload(self.i, CONFIG.replace("preset standard", "preset narrow") +
                "preset narrow { cap read; allow tool python }\n")
         tools = self.i.get("/v1/tools")[1]["tools"]
@@ -174,7 +174,7 @@ class Reload(unittest.TestCase):
             self.assertEqual((status, body["error"]["code"]),
                              (403, "forbidden"))
             self.assertIn("narrow", body["error"]["message"])
-        r = self.i.request("GET", "/v1/calls/%s?wait_ms=10000" % c["call"])[1]
+        r = self.i.request("GET", "/v1/calls/%s?wait_ms=50000" % c["call"])[1]
         self.assertEqual((r["state"], r["stdout"]), ("completed", "done\n"))
 
     def test_a_neuron_keeps_its_limits(self):
@@ -188,17 +188,22 @@ class Reload(unittest.TestCase):
 
         def at_once(session):
             """The calls that may run at the same time."""
-            for n in range(5):
-                status, body = self.i.request(
-                    "POST", "/v1/sessions/%s/calls" % session, {
-                        "tool": "bash", "args": {"command": "sleep 30"},
-                        "timeout_ms": 1000})
-                if status == 429:
+            for _ in range(20):
+                begin = time.monotonic()
+                for n in range(5):
+                    status, body = self.i.request(
+                        "POST", "/v1/sessions/%s/calls" % session, {
+                            "tool": "bash", "args": {"command": "sleep 30"},
+                            "timeout_ms": 1000})
+                    if status == 429:
+                        break
+                    self.assertEqual(status, 202, body)
+                took = time.monotonic() - begin
+                wait_for(lambda: self.i.status()["calls"]["running"] == 0, 60)
+                # else the first was over before the last was asked for
+                if took < 1:
                     self.assertIn("running-calls", body["error"]["message"])
-                    wait_for(lambda: self.i.status()["calls"]["running"] == 0,
-                             10)
                     return n
-                self.assertEqual(status, 202, body)
 
         for session, calls, files, end in ((old, 2, "100\n", "timed_out"),
                                            (new, 3, "200\n", None)):
@@ -214,6 +219,8 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.i.bash("ulimit -n")["stdout"], "1024\n")
 
     def test_neurons_can_be_fewer(self):
+        # those of the tests before may not be gone yet
+        wait_for(lambda: self.i.status()["neurons"]["live"] == 0, 60)
         reload(self.i, CONFIG + "neurons 2\nneuron-wait 0s\n")
         sessions = [self.i.session() for _ in range(2)]
         status, body = self.i.request("POST", "/v1/sessions", {})
@@ -322,8 +329,7 @@ class Load(unittest.TestCase):
                     i.request("DELETE", "/v1/sessions/" + session)
 
             long = i.request("POST", "/v1/calls", {
-                "tool": "bash", "args": {"command": "echo begin; while ! "
-                                         "read -t 0.2 x; do :; done; "
+                "tool": "bash", "args": {"command": "echo begin; read x; "
                                          "echo end $x"},
                 "stdin": {"stream": True}})[1]["call"]
             threads = [threading.Thread(target=ask, args=(n,))
@@ -340,7 +346,7 @@ class Load(unittest.TestCase):
             self.assertEqual(errors, [])
             self.assertGreaterEqual(len(results), 100)
             i.request("POST", "/v1/calls/%s/stdin?eof=1" % long, b"it\n")
-            r = i.request("GET", "/v1/calls/%s?wait_ms=10000" % long)[1]
+            r = i.request("GET", "/v1/calls/%s?wait_ms=50000" % long)[1]
             self.assertEqual((r["state"], r["stdout"]),
                              ("completed", "begin\nend it\n"))
             self.assertEqual(len(audit(i, "config.reloaded")), 20)
@@ -362,7 +368,7 @@ class Killed(unittest.TestCase):
 
         def usable():
             try:
-                return i.bash("echo ok", wait=5000)["stdout"] == "ok\n"
+                return i.bash("echo ok", wait=50000)["stdout"] == "ok\n"
             except Exception:
                 return False
 
@@ -374,18 +380,18 @@ class Killed(unittest.TestCase):
 
         with Instance(CONFIG + "restart-window 1s\n") as i:
             for n, name in enumerate(NAMES * 3):
-                before = wait_for(everything_up, 20)
+                before = wait_for(everything_up, 60)
                 said = len(generations())
                 i.configure(CONFIG + "restart-window 1s\nmemory %dM\n" %
                             (1000 + n))
                 i.process.send_signal(signal.SIGHUP)
                 time.sleep(0.0007 * (n // len(NAMES)) * 2)
                 os.kill(before[name]["pid"], signal.SIGKILL)
-                wait_for(lambda: len(generations()) > said, 20)
+                wait_for(lambda: len(generations()) > said, 60)
                 wait_for(lambda: i.process.poll() is None and
                          (everything_up() or {name: before[name]})
-                         [name]["pid"] != before[name]["pid"], 20)
-                wait_for(usable, 20)
+                         [name]["pid"] != before[name]["pid"], 60)
+                wait_for(usable, 60)
                 # all processes have the same one, whichever it is
                 ok, stays = generations()[-1]
                 status = i.status()["reload"]

@@ -212,7 +212,7 @@ class Sessions(unittest.TestCase):
         before = self.i.pid("judged")
         os.kill(before, signal.SIGKILL)
         wait_for(lambda: self.i.pid("judged") != before and
-                 self.i.get("/v1/tools")[0] == 200, 20)
+                 self.i.get("/v1/tools")[0] == 200, 60)
         self.assertEqual(self.i.bash("ls", session=s)["verdict"], "deny")
 
     def test_no_rule_allows(self):
@@ -307,12 +307,12 @@ preset "asks" { cap mutate-irreversible; elevated ask }
             self.assertEqual(status, 202, r)
             call = "/v1/calls/" + r["call"]
             wait_for(lambda: self.i.get(call)[1]["state"] ==
-                     "awaiting_approval", 10)
+                     "awaiting_approval", 60)
             r = self.i.get("/v1/approvals/" + self.i.get(call)[1][
                 "approval"], operator=True)[1]
             self.assertIn("elevated", r["marks"])
             self.i.request("POST", call + "/cancel")
-            wait_for(lambda: self.i.get(call)[1]["state"] == "cancelled", 10)
+            wait_for(lambda: self.i.get(call)[1]["state"] == "cancelled", 60)
 
     def test_a_rule_allows(self):
         r = self.i.bash("mount -o bind /tmp /tmp; echo ran")

@@ -4,6 +4,7 @@ import subprocess
 import time
 import unittest
 
+import footprint
 from harness import CTL, TOP, Instance, descendants_of, wait_for
 
 
@@ -41,16 +42,18 @@ class Run(unittest.TestCase):
 
     def test_timeout(self):
         begin = time.monotonic()
-        r = self.run_("--timeout", "1", "--", "sleep", "60")
+        r = self.run_("--timeout", "1", "--", "sleep", "600")
         self.assertEqual(r.returncode, 124)
-        self.assertLess(time.monotonic() - begin, 3)
+        self.assertLess(time.monotonic() - begin, 60)
 
     def test_timeout_leaves_nothing(self):
+        # with all the neurons that are kept ready
+        footprint.settle(self.i)
         before = len(descendants_of(self.i.process.pid))
         script = "trap '' TERM; (setsid sleep 16 &) ; sleep 15"
         r = self.run_("--timeout", "1", "--", "bash", "-c", script)
         self.assertEqual(r.returncode, 124)
-        wait_for(lambda: len(descendants_of(self.i.process.pid)) <= before, 5)
+        wait_for(lambda: len(descendants_of(self.i.process.pid)) <= before, 60)
 
     def test_leftovers_do_not_outlive_their_call(self):
         """In a session the neuron stays; what a call left in it does not."""
@@ -67,8 +70,8 @@ class Run(unittest.TestCase):
         self.i.request("DELETE", "/v1/sessions/" + s)
 
     def test_output_before_the_deadline_is_kept(self):
-        r = self.run_("--timeout", "1", "--", "sh", "-c",
-                      "echo one; sleep 60")
+        r = self.run_("--timeout", "4", "--", "sh", "-c",
+                      "echo one; sleep 600")
         self.assertEqual((r.returncode, r.stdout), (124, b"one\n"))
 
     def test_streams_apart(self):
@@ -104,7 +107,7 @@ class Run(unittest.TestCase):
         self.assertEqual(r.stdout, b"rc=0\n")
 
     def test_unread_stdin_does_not_hang(self):
-        r = self.run_("--", "true", input=b"x" * (2 << 20), timeout=20)
+        r = self.run_("--", "true", input=b"x" * (2 << 20), timeout=60)
         self.assertEqual(r.returncode, 0)
 
     def test_environment(self):
@@ -140,9 +143,9 @@ class Run(unittest.TestCase):
         for script in ("sleep 300 & echo done",
                        "(sleep 300 </dev/null >/dev/null 2>&1 &) ; echo done"):
             begin = time.monotonic()
-            r = self.run_("--", "bash", "-c", script)
+            r = self.run_("--", "bash", "-c", script, timeout=200)
             self.assertEqual((r.returncode, r.stdout), (0, b"done\n"))
-            self.assertLess(time.monotonic() - begin, 3)
+            self.assertLess(time.monotonic() - begin, 150)
 
     def test_large_argument(self):
         r = self.run_("--", "sh", "-c", 'printf %s "$1" | wc -c', "sh",
@@ -153,7 +156,7 @@ class Run(unittest.TestCase):
         path = os.path.join(self.i.dir, "call.json")
         status, body = self.i.request("POST", "/v1/calls", {
             "tool": "bash", "args": {"command": "true #" + "a" * 200000},
-            "wait_ms": 10000})
+            "wait_ms": 50000})
         self.assertIn("65536", str(body))
         self.assertEqual(self.i.bash("echo ok")["stdout"], "ok\n", path)
 
@@ -165,10 +168,11 @@ class Run(unittest.TestCase):
                              stderr=subprocess.PIPE)
         self.assertEqual(p.stdout.readline(), b"up\n")
         p.send_signal(2)
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130)
-        calls = self.i.get("/v1/calls?limit=500")[1]["calls"]
-        self.assertTrue(any(c["state"] == "cancelled" for c in calls))
+        wait_for(lambda: any(
+            c["state"] == "cancelled" for c in
+            self.i.get("/v1/calls?limit=500")[1]["calls"]), 60)
 
 
 class Try(unittest.TestCase):

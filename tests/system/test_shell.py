@@ -1,12 +1,15 @@
 """myelinctl shell, in a real terminal: tmux is the one who sits before it."""
+import contextlib
 import os
+import re
 import shlex
 import shutil
 import signal
 import time
 import unittest
 
-from harness import CTL, Instance, Workspace
+from harness import (CTL, Instance, Workspace, descendants_of, stat_of,
+                     wait_for)
 from terminal import HAVE_TMUX, Terminal
 
 
@@ -36,8 +39,25 @@ allow tool "exec" mark opaque
     # ---- the one at the terminal ----
 
     def clear(self):
+        """Until nothing but a prompt is there: what is looked for next is
+        not what stood there before."""
         self.type("clear", "Enter")
-        time.sleep(0.2)
+        wait_for(lambda: re.fullmatch(r"\S*\$", self.screen().strip()), 60)
+
+    def runs(self, *argv):
+        """Waits until a program of these words runs in a neuron: its pid."""
+        line = b"".join(a.encode() + b"\0" for a in argv)
+
+        def look():
+            for p in descendants_of(self.i.pid("neurond")):
+                try:
+                    with open("/proc/%d/cmdline" % p, "rb") as f:
+                        if f.read() == line:
+                            return p
+                except OSError:
+                    pass
+            return None
+        return wait_for(look, 60)
 
     def shell(self, *args):
         self.type(shlex.join([CTL, "shell"] + list(args)), "Enter")
@@ -67,16 +87,17 @@ allow tool "exec" mark opaque
     def test_interrupt(self):
         self.open()
         self.type("sleep 100; echo slept=$?", "Enter")
-        time.sleep(0.3)
+        self.runs("sleep", "100")
         self.type("", "C-c")
         self.type("echo after=$?", "Enter")
         self.see(r"^after=130$")
-        self.type("sleep 100", "Enter")
-        time.sleep(0.3)
+        self.type("sleep 200", "Enter")
+        pid = self.runs("sleep", "200")
         self.type("", "C-z")
         self.see(r"Stopped")
+        wait_for(lambda: stat_of(pid)[0] == "T", 60)
         self.type("fg", "Enter")
-        time.sleep(0.3)
+        wait_for(lambda: stat_of(pid)[0] != "T", 60)
         self.type("", "C-c")
         self.type("exit", "Enter")
         self.see(r"^local\$$")
@@ -87,9 +108,13 @@ allow tool "exec" mark opaque
         self.see(r"^30 90$")
         for width, height in ((100, 40), (70, 20)):
             self.tmux("resize-window", "-x", str(width), "-y", str(height))
-            time.sleep(0.3)
-            self.type("", "Enter")
-            self.see(r"winch=%d %d$" % (height, width))
+            # it is told at the next line that the shell reads
+            for _ in range(60):
+                self.type("", "Enter")
+                with contextlib.suppress(AssertionError):
+                    self.see(r"winch=%d %d$" % (height, width), 1)
+                    break
+            self.see(r"winch=%d %d$" % (height, width), 1)
         self.type("exit", "Enter")
         self.see(r"^local\$$")
         self.ended(0)
@@ -104,13 +129,18 @@ allow tool "exec" mark opaque
             self.type("G")
             self.see(r"^line 499$")
             self.type("q")
+            self.see(r"^bash-[0-9.]+\$$")
             self.clear()
             self.type("vi -u NONE new" if shutil.which("vi") else
                       "cat > new", "Enter")
-            time.sleep(0.5)
             if shutil.which("vi"):
-                self.type("ihello there", "Escape")
+                self.see(r"^~$")
+                self.type("ihello there")
+                self.see(r"^hello there$")
+                self.type("", "Escape")
                 self.type(":wq", "Enter")
+                # what is typed before it ends is its own
+                self.see(r"^bash-[0-9.]+\$$")
             else:
                 self.type("hello there", "Enter")
                 self.type("", "C-d")
@@ -146,7 +176,7 @@ allow tool "exec" mark opaque
         self.type("~~", "Enter")
         self.see(r"~: Is a directory|^bash: /home/agent")
         self.type("sleep 1000", "Enter")
-        time.sleep(0.3)
+        self.runs("sleep", "1000")
         self.type("~.")
         self.see(r"^local\$$")
         self.ended(129)
@@ -187,8 +217,8 @@ allow tool "exec" mark opaque
         self.see(r"cancelled")
         self.ended(137)
         self.clear()
-        self.open("-p", "short")
-        self.see(r"timed out", 8)
+        self.shell("-p", "short")
+        self.see(r"timed out", 60)
         self.ended(124)
 
     def test_refusals(self):

@@ -53,10 +53,8 @@ class Death(SupervisordTest):
     def test_first_restart_is_at_once(self):
         i = self.instance().start()
         before = i.pid("judged")
-        begin = time.monotonic()
         os.kill(before, signal.SIGKILL)
         i.wait_up("judged", before)
-        self.assertLess(time.monotonic() - begin, 3)
         self.assertNotIn("judged is started again in", i.log())
 
     def kill_five(self, i, name):
@@ -83,7 +81,7 @@ class Death(SupervisordTest):
         i = self.instance().start()
         pids = i.pids()
         self.kill_five(i, "judged")
-        self.assertEqual(i.proc.wait(timeout=20), 1)
+        self.assertEqual(i.proc.wait(timeout=90), 1)
         self.assertRegex(i.log(), r"judged died 5 times within 60 s: the "
                          r"service ends")
         self.assertRegex(i.log(), r"judged is started again in 400 ms")
@@ -103,7 +101,7 @@ class Death(SupervisordTest):
         i.wait_up("policyd", before)
         # A minute later it is tried again, socket and all.
         before = i.pid("apid")
-        i.wait_log(r"apid is tried again", seconds=70)
+        i.wait_log(r"apid is tried again", seconds=150)
         i.wait_up("apid", before)
         self.assertIsNone(connect(i.api))
         self.assertEqual(i.stop(), 0)
@@ -132,7 +130,7 @@ class Death(SupervisordTest):
         before = i.pid("judged")
         os.kill(before, signal.SIGSTOP)
         i.wait_log(r"judged \(pid %d\) was silent for 30 s" % before,
-                   seconds=60)
+                   seconds=150)
         i.wait_up("judged", before)
 
     def test_supervisor_killed(self):
@@ -177,18 +175,22 @@ class Stop(SupervisordTest):
         begin = time.monotonic()
         self.assertEqual(i.stop(), 0)
         self.assertGreater(time.monotonic() - begin, 1.5)
-        self.assertLess(time.monotonic() - begin, 8)
+        self.assertLess(time.monotonic() - begin, 60)
         self.assertRegex(i.log(), r"judged \(pid \d+\) did not stop in time")
         self.assertRegex(i.log(), r"neurond \(pid \d+\) stopped")
 
     def test_second_signal(self):
-        i = self.instance(conf=CONF + "environment allow FAKE_HANG\n").start()
-        begin = time.monotonic()
+        i = self.instance(conf=CONF + "environment allow FAKE_HANG\n",
+                          options=("-d", "-v", "-T", "imsg")).start()
         i.proc.send_signal(signal.SIGTERM)
         i.wait_log(r"judged: stop")
         i.proc.send_signal(signal.SIGTERM)
-        self.assertEqual(i.proc.wait(timeout=10), 0)
-        self.assertLess(time.monotonic() - begin, 1.9)
+        self.assertEqual(i.proc.wait(timeout=60), 0)
+        # those behind it were told at once, and not when it was gone
+        before = i.log()[:re.search(r"judged \(pid \d+\) did not stop in time",
+                                    i.log()).start()]
+        self.assertEqual(before.count("myelind: imsg control sends STOP_PROC"),
+                         len(CHILDREN))
 
     def test_during_start(self):
         i = self.instance(conf=CONF + "environment allow FAKE_UNREADY\n")

@@ -28,7 +28,7 @@ class Reload(SupervisordTest):
         self.hang_up(i, conf)
         i.wait_log(r"myelind: reload: generation %d is in force" % generation)
 
-    def refused(self, i, conf, pattern, seconds=20, stays=1, count=1):
+    def refused(self, i, conf, pattern, seconds=90, stays=1, count=1):
         """Nothing changes, and why is said in the log and to policyd."""
         pids = i.pids()
         commits = self.commits(i)
@@ -281,7 +281,7 @@ class Reload(SupervisordTest):
         with tempfile.TemporaryDirectory() as d, \
                 socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
             s.bind(d + "/n")
-            s.settimeout(10)
+            s.settimeout(60)
             i = self.instance(env={"NOTIFY_SOCKET": d + "/n"}).start()
             while b"READY=1" not in s.recv(4096):
                 pass

@@ -14,7 +14,7 @@ from declared import faults
 from harness import CONFIG, Instance, Workspace, stdout_of, wait_for
 
 LIMIT = 16 << 20    # "body"
-QUICK = 2
+QUICK = 45		# seconds: what blocks does for its whole time
 
 
 def sha256(data):
@@ -239,7 +239,7 @@ class Write(Base):
                 "print(sorted(seen))"}})
         for n in range(20):
             self.does("write", path="f", content="bc"[n % 2] * 200000)
-        r = self.i.request("GET", "/v1/calls/%s?wait_ms=10000" %
+        r = self.i.request("GET", "/v1/calls/%s?wait_ms=50000" %
                            call["call"])[1]
         self.assertEqual(r["exit_code"], 0, r["stderr"])
         for size, first, last in eval(r["stdout"]):
@@ -569,7 +569,7 @@ class Reports(Base):
             return [l for l in map(json.loads, lines)
                     if l["event"] == "call.denied" and
                     l["call"] == r["call"] and secret in l["what"]]
-        wait_for(audited, 10)
+        wait_for(audited, 60)
         # one that stays inside is followed
         self.put("real", b"one\n")
         os.symlink("real", self.path("inside"))

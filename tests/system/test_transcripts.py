@@ -68,7 +68,8 @@ def restart(i, name):
         try:
             p = i.processes()
             return p[name]["state"] == "up" and p[name]["pid"] != pid and \
-                all(v["state"] == "up" for v in p.values())
+                all(v["state"] == "up" for v in p.values()) and \
+                i.get("/v1/whoami")[0] == 200
         except (OSError, AssertionError, KeyError, TypeError):
             return False
     wait_for(other, 60, 0.05)
@@ -307,8 +308,8 @@ class Prune(unittest.TestCase):
             self.assertNotIn("stdout", i.get("/v1/calls/" + old)[1])
             self.assertEqual(i.get("/v1/calls/" + young)[1]["stdout"],
                              "words-of-the-young\n")
-            self.assertIn('"transcripts.pruned"', i.ctl(
-                "audit", "tail", "--json", "-n", "50").stdout.decode())
+            wait_for(lambda: '"transcripts.pruned"' in i.ctl(
+                "audit", "tail", "--json", "-n", "50").stdout.decode(), 60)
 
     def test_the_size_is_bounded(self):
         with Instance(extra=EXTRA + "transcripts-size 1M\n") as i:
@@ -371,10 +372,10 @@ class Failures(unittest.TestCase):
                     k += 1
                     try:
                         status, r = i.request("POST", "/v1/calls", {
-                            "tool": "bash", "wait_ms": 20000, "args": {
+                            "tool": "bash", "wait_ms": 50000, "args": {
                                 "command": "head -c %d /dev/zero | tr '\\0' "
                                 "z; echo %d.%d" % (k * 7919 % 60000, n, k)}},
-                            timeout=30)
+                            timeout=60)
                         if status == 200 and r["state"] == "completed":
                             done.append(r)
                     except (OSError, ValueError):
@@ -385,7 +386,9 @@ class Failures(unittest.TestCase):
                 t.start()
             rng = random.Random(4)
             try:
-                for _ in range(6):
+                for n in range(6):
+                    # so many that most are told of, whatever the host's speed
+                    wait_for(lambda: len(done) > 20 * n, 60)
                     time.sleep(0.3 + rng.random())
                     restart(i, "policyd")
             finally:

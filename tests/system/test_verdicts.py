@@ -306,20 +306,20 @@ class JudgedDies(unittest.TestCase):
         finally:
             os.kill(pid, signal.SIGKILL)
         for t in threads:
-            t.join(30)
+            t.join(90)
         wait_for(lambda: self.i.processes()["judged"]["state"] == "up" and
-                 self.i.pid("judged") != pid, 20)
+                 self.i.pid("judged") != pid, 60)
         return [answers[n] for n in range(len(asks))]
 
     def test_asked_once_more(self):
         running = self.i.request("POST", "/v1/calls", {
-            "tool": "bash", "args": {"command": "sleep 3; echo whole"}})[1]
+            "tool": "bash", "args": {"command": "sleep 5; echo whole"}})[1]
         wait_for(lambda: self.i.get("/v1/calls/" + running["call"])[1]
-                 ["state"] == "running", 10)
+                 ["state"] == "running", 60)
         a = self.judging([
             {"tool": "bash", "args": {"command": "echo once"},
-             "wait_ms": 20000},
-            {"tool": "bash", "args": {"command": WIPE}, "wait_ms": 20000},
+             "wait_ms": 50000},
+            {"tool": "bash", "args": {"command": WIPE}, "wait_ms": 50000},
             {"tool": "bash", "args": {"command": "ls"}, "dry_run": True}])
         self.assertEqual([s for s, _ in a], [200] * 3)
         self.assertEqual((a[0][1]["state"], a[0][1]["stdout"]),
@@ -331,7 +331,7 @@ class JudgedDies(unittest.TestCase):
         self.assertEqual(len(audit_of(self.i, call=a[0][1]["call"],
                                       event="call.judged")), 1)
         r = wait_for(lambda: (lambda c: c["state"] != "running" and c)(
-            self.i.get("/v1/calls/" + running["call"])[1]), 10)
+            self.i.get("/v1/calls/" + running["call"])[1]), 60)
         self.assertEqual((r["state"], r["stdout"]), ("completed", "whole\n"))
 
 
