@@ -120,7 +120,6 @@ def connect(host, port=443, more="", first=b"", seconds=SECONDS):
     data = head_of(s)
     r = response(data.decode("latin-1"))
     if r["status"] != 200:
-        s.settimeout(2)
         n = int(r["headers"].get("content-length", "0"))
         text = data.decode("latin-1")
         while len(text.partition("\r\n\r\n")[2]) < n:
