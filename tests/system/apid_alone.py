@@ -50,14 +50,14 @@ class Fake:
     def stop(self):
         self.proc.stdin.close()
         self.proc.stdout.close()
-        self.proc.wait(10)
+        self.proc.wait(60)
         shutil.rmtree(self.dir)
 
 
 class Client:
     """A connection, read strictly."""
 
-    def __init__(self, path, timeout=30):
+    def __init__(self, path, timeout=90):
         self.s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.s.settimeout(timeout)
         self.s.connect(path)
@@ -168,13 +168,13 @@ class Base(unittest.TestCase):
     def tearDownClass(cls):
         cls.fake.stop()
 
-    def client(self, timeout=30):
+    def client(self, timeout=90):
         c = Client(self.fake.path, timeout)
         self.addCleanup(c.close)
         return c
 
     def run_call(self, body, **more):
         status, j = self.client().do(
-            "POST", "/v1/calls", dict(body, wait_ms=20000, **more))
+            "POST", "/v1/calls", dict(body, wait_ms=50000, **more))
         self.assertEqual(status, 200, j)
         return j

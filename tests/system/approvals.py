@@ -109,7 +109,7 @@ class Split:
     def waiting(self, call, uid=AGENT):
         """The approval of a call that waits for one: its id."""
         r = wait_for(lambda: [r for r in [self.call(call, uid)]
-                              if r["state"] != "queued"], 10)[0]
+                              if r["state"] != "queued"], 60)[0]
         assert r["state"] == "awaiting_approval", r
         return r["approval"]
 
@@ -120,8 +120,8 @@ class Split:
         return call, self.waiting(call, uid)
 
     def result(self, call, uid=AGENT):
-        return wait_for(lambda: [r for r in [self.call(call, uid, 20000)]
-                                 if "stdout" in r], 40)[0]
+        return wait_for(lambda: [r for r in [self.call(call, uid, 50000)]
+                                 if "stdout" in r], 90)[0]
 
     def look(self, approval, uid=OPERATOR):
         return self.request(uid, "GET", "/v1/approvals/" + approval,

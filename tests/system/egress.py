@@ -145,7 +145,7 @@ class Net:
 
     def settled(self):
         """No connection is open any more; True, so that it can be asserted."""
-        return wait_for(lambda: self.tell(do="count")["open"] == 0 or None, 10)
+        return wait_for(lambda: self.tell(do="count")["open"] == 0 or None, 60)
 
     def prefix(self):
         """For a program that is to run in the namespace."""
@@ -171,7 +171,7 @@ class Net:
         if self.process is not None:
             self.process.stdin.close()
             try:
-                self.process.wait(timeout=5)
+                self.process.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -229,7 +229,7 @@ class Attacker(Workspace):
     def call(self, code, **more):
         """One call of the python tool: the judge does not follow it."""
         fields = {} if "session" in more else self.fields()
-        more.setdefault("timeout_ms", 40000)
+        more.setdefault("timeout_ms", 50000)
         return self.i.call("python", {"code": wrapped(self.path, code)},
                            **fields, **more)
 

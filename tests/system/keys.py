@@ -3,6 +3,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import socket
 import unittest
 
@@ -30,9 +31,15 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """One that the kernel gives to nobody who connects meanwhile."""
+    for _ in range(1000):
+        port = random.randrange(10000, 30000)
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                s.bind(("127.0.0.1", port))
+                return port
+    raise OSError("no port is free")
 
 
 @contextlib.contextmanager

@@ -142,7 +142,7 @@ class Client(unittest.TestCase):
         if input is not None:
             more["stdin"] = subprocess.PIPE
         p = self.start(service, *argv, **more)
-        out, err = p.communicate(input, timeout=20)
+        out, err = p.communicate(input, timeout=60)
         return p.returncode, out, err
 
     def body(self, service, n=0):

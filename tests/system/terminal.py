@@ -28,19 +28,22 @@ class Terminal:
 
     def close(self):
         os.kill(self.server, signal.SIGTERM)
-        end = time.monotonic() + 10
-        while os.path.exists("/proc/%d" % self.server) and \
-                time.monotonic() < end:
-            with open("/proc/%d/stat" % self.server) as f:
-                if f.read().rsplit(")", 1)[1].split()[0] == "Z":
-                    break
+        end = time.monotonic() + 60
+        while self.lives() and time.monotonic() < end:
             time.sleep(0.02)
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    def lives(self):
+        try:
+            with open("/proc/%d/stat" % self.server) as f:
+                return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:     # it is gone, or goes while this is read
+            return False
 
     def tmux(self, *args):
         return subprocess.run(["tmux", "-L", "myelin-test"] + list(args),
                               env=self.env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=20,
+                              stderr=subprocess.PIPE, timeout=60,
                               check=True).stdout.decode()
 
     def screen(self):
@@ -59,7 +62,7 @@ class Terminal:
     def looks(self, pattern):
         return re.search(pattern, self.screen(), re.M)
 
-    def see(self, pattern, seconds=10):
+    def see(self, pattern, seconds=60):
         end = time.monotonic() + seconds
         while True:
             found = self.looks(pattern)
@@ -70,7 +73,7 @@ class Terminal:
                     pattern, self.screen()))
             time.sleep(0.03)
 
-    def not_see(self, pattern, seconds=10):
+    def not_see(self, pattern, seconds=60):
         end = time.monotonic() + seconds
         while self.looks(pattern):
             if time.monotonic() > end:

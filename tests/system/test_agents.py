@@ -120,7 +120,7 @@ class Agents(unittest.TestCase):
         # the agent is gone, and so is its session
         wait_for(lambda: [x["state"] for x in self.s.request(
             AGENT, "GET", "/v1/sessions")[1]["sessions"]
-            if x["session"] == new[0]["session"]] == ["ended"], 20)
+            if x["session"] == new[0]["session"]] == ["ended"], 60)
 
     def test_claude_code(self):
         lines, _ = recipe("cd ~/src/app")

@@ -54,7 +54,7 @@ class Results(Base):
     def test_before_timeout(self):
         r = self.run_call(exec_("python3", "-u", "-c", "print('one')\n"
                                 "import time; time.sleep(60)"),
-                          timeout_ms=500)
+                          timeout_ms=4000)
         self.assertEqual((r["state"], r["reason"], r["stdout"]),
                          ("failed", "timed_out", "one\n"))
 
@@ -69,15 +69,17 @@ class Results(Base):
 
     def test_wait(self):
         c = self.client()
-        status, j = c.do("POST", "/v1/calls", bash("sleep 0.5; echo x"))
+        status, j = c.do("POST", "/v1/calls", bash(
+            "read x; echo $x", stdin={"stream": True}))
         self.assertEqual(status, 202)
         self.assertEqual(set(j), {"call", "session", "state", "approval"})
         target = "/v1/calls/" + j["call"]
-        start = time.monotonic()
+        # it ends later than any of these waits
         status, j = c.do("GET", target + "?wait_ms=100")
         self.assertEqual(status, 202)
-        self.assertLess(time.monotonic() - start, 0.4)
-        status, j = c.do("GET", target + "?wait_ms=5000")
+        self.assertEqual(c.do("POST", target + "/stdin?eof=1", b"x\n")[0],
+                         200)
+        status, j = c.do("GET", target + "?wait_ms=50000")
         self.assertEqual((status, j["stdout"]), (200, "x\n"))
         again = c.do("GET", target)[1]
         # policyd may have said meanwhile that it has the transcript
@@ -85,18 +87,21 @@ class Results(Base):
         del j["transcript"]
         self.assertEqual(again, j)
 
+    def said_something(self, target):
+        """Not before that: it runs, and is as far as its first words."""
+        with self.client() as c:
+            c.request("GET", target + "/events", headers=STREAM)
+            c.head()
+            self.assertIn("call.output", (e[0] for e in c.events()))
+
     def test_cancel(self):
         c = self.client()
         j = c.do("POST", "/v1/calls", bash("echo a; sleep 60"))[1]
         target = "/v1/calls/" + j["call"]
-        # not before it said something
-        events = self.client()
-        events.request("GET", target + "/events", headers=STREAM)
-        events.head()
-        self.assertIn("call.output", (e[0] for e in events.events()))
+        self.said_something(target)
         status, j = c.do("POST", target + "/cancel")
         self.assertEqual(status, 202)
-        status, j = c.do("GET", target + "?wait_ms=5000")
+        status, j = c.do("GET", target + "?wait_ms=50000")
         self.assertEqual((j["state"], j["reason"], j["stdout"]),
                          ("cancelled", None, "a\n"))
         status, j = c.do("POST", target + "/cancel")
@@ -112,7 +117,7 @@ class Results(Base):
                                            "echo a; while :; do sleep 0.05; "
                                            "done"))[1]
         target = "/v1/calls/" + j["call"]
-        time.sleep(0.3)
+        self.said_something(target)
         status, j = c.do("POST", target + "/resize", {"rows": 1, "cols": 1})
         self.assertEqual((status, j["error"]["code"]), (409, "conflict"))
         for what, body in (("signal", {"signal": "SEGV"}), ("signal", {}),
@@ -123,7 +128,7 @@ class Results(Base):
                              (400, "bad_request"))
         self.assertEqual(c.do("POST", target + "/signal",
                               {"signal": "INT"})[0], 200)
-        status, j = c.do("GET", target + "?wait_ms=5000")
+        status, j = c.do("GET", target + "?wait_ms=50000")
         self.assertEqual((j["exit_code"], j["stdout"]), (4, "a\nint\n"))
         for what, body in (("signal", {"signal": "INT"}),
                            ("resize", {"rows": 1, "cols": 1})):
@@ -132,10 +137,10 @@ class Results(Base):
             status, j = c.do("POST", "/v1/calls/c-22222222222222222222/" +
                              what, body)
             self.assertEqual(status, 404)
-        j = c.do("POST", "/v1/calls", dict(bash("sleep 60"), pty={
-            "rows": 5, "cols": 6}))[1]
+        j = c.do("POST", "/v1/calls", dict(
+            bash("echo a; sleep 60"), pty={"rows": 5, "cols": 6}))[1]
         target = "/v1/calls/" + j["call"]
-        time.sleep(0.1)
+        self.said_something(target)
         self.assertEqual(c.do("POST", target + "/resize", {
             "rows": 7, "cols": 8})[1]["rows"], 7)
         c.do("POST", target + "/cancel")
@@ -196,12 +201,10 @@ class Kept(Base):
                          len(r["stdout"]))
 
     def test_killed(self):
-        start = time.monotonic()
         r = self.run_call(exec_("cat", "/dev/zero"))
         self.assertEqual((r["state"], r["reason"]),
                          ("failed", "output_limit"))
         self.assertGreaterEqual(r["bytes"]["stdout"], 8 << 20)
-        self.assertLess(time.monotonic() - start, 5)
 
     def test_all_calls_share(self):
         before = self.fake.rss()
@@ -350,7 +353,7 @@ class Events(Base):
         target = "/v1/calls/" + data["call"]
         self.assertEqual(other.do("GET", target)[1]["state"], "running")
         c.close()
-        self.assertEqual(other.do("GET", target + "?wait_ms=5000")[0], 200)
+        self.assertEqual(other.do("GET", target + "?wait_ms=50000")[0], 200)
 
     def test_stalled_reader(self):
         """O20: it costs little, and nobody else."""
@@ -358,7 +361,7 @@ class Events(Base):
         c = self.client()
         c.request("POST", "/v1/calls", exec_(
             "head", "-c", str(512 << 20), "/dev/zero"), STREAM)
-        most, start = 0, time.monotonic()
+        most = 0
         done = threading.Event()
 
         def watch():
@@ -367,16 +370,15 @@ class Events(Base):
                 most = max(most, self.fake.rss())
         t = threading.Thread(target=watch)
         t.start()
+        self.addCleanup(done.set)
         status, headers = c.head()
         events = c.events()
         first = next(events)
         other = self.client()
         for _ in range(5):
-            begin = time.monotonic()
             r = other.do("POST", "/v1/calls", exec_(
-                "echo", "hi", wait_ms=20000))[1]
+                "echo", "hi", wait_ms=50000))[1]
             self.assertEqual(r["stdout"], "hi\n")
-            self.assertLess(time.monotonic() - begin, 2)
         call = first[2]["call"]
         status, j = other.do("GET", "/v1/calls/%s?wait_ms=50000" % call)
         self.assertEqual(j["bytes"]["stdout"], 512 << 20)
@@ -404,7 +406,7 @@ class Events(Base):
         c = self.stream(bash("sleep 0.4; echo on"))
         call = next(c.events())[2]["call"]
         c.close()
-        r = self.client().do("GET", "/v1/calls/%s?wait_ms=5000" % call)[1]
+        r = self.client().do("GET", "/v1/calls/%s?wait_ms=50000" % call)[1]
         self.assertEqual((r["state"], r["stdout"]), ("completed", "on\n"))
 
     def test_session_stream(self):
@@ -415,7 +417,7 @@ class Events(Base):
         self.assertEqual(reader.head()[0], 200)
         for text in "ab":
             r = c.do("POST", "/v1/sessions/%s/calls" % s,
-                     exec_("echo", text, wait_ms=5000))[1]
+                     exec_("echo", text, wait_ms=50000))[1]
             self.assertEqual((r["session"], r["stdout"]), (s, text + "\n"))
         events = reader.events()
         seen = [next(events) for _ in range(8)]
@@ -448,7 +450,7 @@ class Feeding(Base):
             self.assertEqual((status, j), (200, {"accepted": len(part)}))
         status, j = c.do("POST", call + "/stdin?eof=1", b"three\n")
         self.assertEqual(status, 200)
-        r = c.do("GET", call + "?wait_ms=5000")[1]
+        r = c.do("GET", call + "?wait_ms=50000")[1]
         self.assertEqual((r["state"], r["stdout"]),
                          ("completed", "one\ntwo\nthree\n"))
         status, j = c.do("POST", call + "/stdin", b"")
@@ -461,19 +463,28 @@ class Feeding(Base):
         status, j = c.do("POST", call + "/stdin", data)
         self.assertEqual(j, {"accepted": len(data)})
         self.assertEqual(c.do("POST", call + "/stdin?eof=1", b"")[0], 200)
-        r = c.do("GET", call + "?wait_ms=5000")[1]
+        r = c.do("GET", call + "?wait_ms=50000")[1]
         self.assertEqual(r["stdout"].split()[0],
                          hashlib.sha256(data).hexdigest())
 
     def test_back_pressure(self):
-        c, call = self.start("bash", "-c", "sleep 0.7; wc -c")
+        go = os.path.join(self.fake.dir, "go")
+        c, call = self.start("bash", "-c", "until [ -e %s ]; do sleep 0.05; "
+                             "done; wc -c" % go)
         before = self.fake.rss()
-        begin = time.monotonic()
-        status, j = c.do("POST", call + "/stdin?eof=1", b"x" * (12 << 20))
-        self.assertEqual(j["accepted"], 12 << 20)
-        self.assertGreater(time.monotonic() - begin, 0.4)
+        answers = []
+        t = threading.Thread(target=lambda: answers.append(c.do(
+            "POST", call + "/stdin?eof=1", b"x" * (12 << 20))))
+        t.start()
+        t.join(0.5)
+        # it is not taken before somebody reads it
+        self.assertEqual(answers, [])
+        with open(go, "w"):
+            pass
+        t.join(60)
+        self.assertEqual(answers, [(200, {"accepted": 12 << 20})])
         self.assertLess(self.fake.rss(), before + (4 << 20))
-        r = c.do("GET", call + "?wait_ms=5000")[1]
+        r = c.do("GET", call + "?wait_ms=50000")[1]
         self.assertEqual(int(r["stdout"]), 12 << 20)
 
     def test_two_feeders(self):
@@ -496,7 +507,7 @@ class Feeding(Base):
         time.sleep(0.1)
         c = self.client()
         self.assertEqual(c.do("POST", call + "/stdin?eof=1", b"")[0], 200)
-        r = c.do("GET", call + "?wait_ms=5000")[1]
+        r = c.do("GET", call + "?wait_ms=50000")[1]
         self.assertEqual(r["stdout"], "15\n")
 
     def test_closed_stdin(self):

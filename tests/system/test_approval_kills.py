@@ -44,7 +44,7 @@ class Kills(unittest.TestCase):
                     all(v["state"] == "up" for v in p.values())
             except LOST:
                 return False
-        wait_for(all_up, 20, 0.05)
+        wait_for(all_up, 60, 0.05)
         time.sleep(0.25)    # five deaths in a second end the service
 
     def kill_later(self, name, after):
@@ -89,7 +89,7 @@ class Kills(unittest.TestCase):
                 self.s.decide(r["approval"], "reject_once")
             return self.s.i.status()["calls"]["running"] == 0 and \
                 self.s.i.status()["approvals"]["pending"] == 0
-        wait_for(idle, 30, 0.05)
+        wait_for(idle, 60, 0.05)
 
     def test_rounds(self):
         decisions = {}
@@ -120,7 +120,7 @@ class Kills(unittest.TestCase):
                 if r["event"] in ("approval.resolved", "approval.expired")}
         self.assertEqual(asked - over, set())
         self.s.i.process.terminate()
-        self.s.i.process.wait(30)
+        self.s.i.process.wait(60)
         r = self.s.i.ctl("audit", "verify", self.s.i.state)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.s.i.start()

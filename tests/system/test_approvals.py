@@ -194,7 +194,7 @@ class Approvals(unittest.TestCase):
         s.decide(a, "reject_once")
         status, r = s.request(AGENT, "POST", "/v1/calls", {
             "tool": "bash", "args": {"command": ASKS},
-            "stdin": "x" * (1 << 20), "wait_ms": 20000})
+            "stdin": "x" * (1 << 20), "wait_ms": 50000})
         self.assertEqual((status, r["reason"]), (200, "denied_by_policy"))
         self.assertIn("approval-size, which is 1048576",
                       r["error"]["message"])
@@ -202,7 +202,7 @@ class Approvals(unittest.TestCase):
     def test_streamed_input(self):
         status, r = self.s.request(AGENT, "POST", "/v1/calls", {
             "tool": "bash", "args": {"command": ASKS},
-            "stdin": {"stream": True}, "wait_ms": 20000})
+            "stdin": {"stream": True}, "wait_ms": 50000})
         self.assertEqual((status, r["reason"]), (200, "denied_by_policy"))
         self.assertIn("input is streamed", r["error"]["message"])
 
@@ -276,7 +276,7 @@ class Approvals(unittest.TestCase):
         self.assertEqual(s.result(call)["stdout"], "ran\n")
         again = s.request(AGENT, "POST", "/v1/sessions/%s/calls" % session, {
             "tool": "bash", "args": {"command": ASKS},
-            "wait_ms": 20000, "timeout_ms": 5000})[1]
+            "wait_ms": 50000, "timeout_ms": 45000})[1]
         self.assertEqual((again["stdout"], again["approval"]), ("ran\n", a))
         self.assertEqual([r["approval"] for r in s.list("remembered")], [a])
         # revoked, it asks again
@@ -290,7 +290,7 @@ class Approvals(unittest.TestCase):
         s.result(call)
         self.assertEqual(len(s.list("remembered")), 1)
         s.request(AGENT, "DELETE", "/v1/sessions/" + session)
-        wait_for(lambda: s.list("remembered") == [], 10)
+        wait_for(lambda: s.list("remembered") == [], 60)
         self.refused(s.request(OPERATOR, "DELETE", "/v1/approvals/" + a,
                                operator=True), 409, "conflict")
 
@@ -351,7 +351,7 @@ class Ends(unittest.TestCase):
     def test_expired(self):
         with Split("approval-expiry 10s\n") as s:
             call, a = s.asked(ASKS)
-            self.assertEqual(s.call(call, wait=8000)["state"],
+            self.assertEqual(s.call(call, wait=5000)["state"],
                              "awaiting_approval")
             r = s.result(call)
             self.assertEqual((r["state"], r["reason"]),

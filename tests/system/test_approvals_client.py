@@ -23,7 +23,7 @@ def run(service, *argv, input=None, env=None, **more):
         more.setdefault("stdin", subprocess.DEVNULL)
     r = subprocess.run([CTL] + list(argv), input=input, env=clean,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       timeout=20, **more)
+                       timeout=60, **more)
     return r.returncode, r.stdout.decode(), r.stderr.decode()
 
 
@@ -44,17 +44,17 @@ class Commands(unittest.TestCase):
         o = self.operator()
         self.assertEqual(run(o, "approvals"),
                          (0, "Nothing waits for a decision.\n", ""))
-        a = o.add("rm -rf build", expires=252)
-        b = o.add("git push", expires=4000, effect="network")
+        a = o.add("rm -rf build", expires=299)
+        b = o.add("git push", expires=4019, effect="network")
         o.end(o.add("make"), "allowed", "uid:1001", scope="session")
         status, out, err = run(o, "approvals")
         self.assertEqual((status, err), (0, ""))
         lines = out.splitlines()
         self.assertEqual(lines[0].split(), ["APPROVAL", "LEFT", "PRINCIPAL",
                                             "TOOL", "EFFECT", "WHAT"])
-        self.assertRegex(lines[1], "^%s +4:1[12] +uid:1000 +bash +"
+        self.assertRegex(lines[1], "^%s +4:\\d\\d +uid:1000 +bash +"
                          "destructive +rm -rf build$" % a)
-        self.assertRegex(lines[2], "^%s +1:06:[34]. .* git push$" % b)
+        self.assertRegex(lines[2], "^%s +1:0[56]:\\d\\d .* git push$" % b)
         self.assertEqual(len(lines), 3)
         self.assertLess(max(map(len, lines)), 80)
         out = run(o, "approvals", "--all")[1]
@@ -312,7 +312,7 @@ class Commands(unittest.TestCase):
                 env=dict(os.environ, MYELIN_OPERATOR_SOCKET=o.path))
             os.close(slave)
             os.write(master, answer)
-            p.communicate(timeout=10)
+            p.communicate(timeout=60)
             os.close(master)
             self.assertEqual(p.returncode, status, answer)
             self.assertEqual(o.row(a)["state"], "pending" if status else
@@ -458,7 +458,7 @@ class Waiting(unittest.TestCase):
                 conn.json(200, {})
                 return
             self.asked(conn)
-            if cancelled.wait(10):
+            if cancelled.wait(60):
                 conn.finished(state="cancelled", exit_code=None)
         s = self.service(handler)
         p = subprocess.Popen([CTL, "run", "x"], stdin=subprocess.DEVNULL,
@@ -466,7 +466,7 @@ class Waiting(unittest.TestCase):
                              env=dict(os.environ, MYELIN_SOCKET=s.path))
         self.assertIn(self.A.encode(), p.stderr.readline())
         p.send_signal(2)
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 130)
         self.assertTrue(cancelled.is_set())
         self.assertEqual(s.requests[1][:2], (

@@ -48,10 +48,8 @@ class Watch(Played):
         t = self.watch(o)
         t.see(r"^Nothing waits for a decision\.$")
         t.see(r"\(live\)$")
-        begin = time.monotonic()
         a = o.add("git push origin main")
         t.see(r"^> %s +\d:\d\d uid:1000 destructive git push" % a)
-        self.assertLess(time.monotonic() - begin, 3)
         t.see(r"^ +1\| git push origin main$")
         t.see(r"^myelin approvals: 1 waiting, the first for another ")
         t.type("q")
@@ -156,10 +154,13 @@ class Watch(Played):
         t.type("a")
         t.see(r"does not fit")
         t.type("g")
-        t.see(r"lines 1 to 20")
-        for _ in range(8):
+        page, n = map(int, t.see(r"lines 1 to (\d+) of (\d+)").groups())
+        # what two keys skip at once was not displayed: one at a time
+        top = 0
+        while top < n - page:
+            top = min(top + page, n - page)
             t.type("", "Space")
-            time.sleep(0.1)
+            t.see(r"lines %d to " % (top + 1))
         t.see(r"100\| echo line 99$")
         self.assertEqual(o.decisions, [])
         t.type("a")
@@ -206,7 +207,7 @@ class Watch(Played):
         t.see(r"^reason: _$")
         t.type("because")
         o.end(b, "expired")
-        time.sleep(0.5)
+        t.see(r"^> %s +gone" % b)
         t.type("", "Enter")
         t.see(r"^not rejected: it waits no longer$")
         self.assertEqual(o.decisions, [])
@@ -248,12 +249,24 @@ class Watch(Played):
         t.type("aaaa")
         t.see(r"was only just displayed")
         self.assertEqual(o.decisions, [])
-        time.sleep(GUARD)
-        t.type("a")
-        t.see(r"allowed once")
-        t.type("a")     # the other one has just come up
-        t.see(r"was only just displayed")
-        self.assertEqual(len(o.decisions), 1)
+        for n in range(20):
+            o.add("make more %d" % n, expires=200 + n)
+            time.sleep(GUARD)
+            before = len(o.decisions)
+            first = t.see(r"^> (a-\w+)").group(1)
+            begin = time.monotonic()
+            t.type("a")
+            t.see(r"^%s: allowed once" % first)
+            t.type("a")     # the other one has just come up
+            wait_for(lambda: t.looks(r"was only just displayed") or
+                     len(o.decisions) > before + 1, 60)
+            took = time.monotonic() - begin
+            if len(o.decisions) == before + 1:
+                break
+            # unless the key came after all that time: another one, then
+            self.assertGreater(took, 0.5)
+        else:
+            self.fail("this machine is too slow for a key in time")
 
     def test_refusals(self):
         o = self.operator(who="uid:1000")
@@ -385,7 +398,7 @@ class Watch(Played):
         t.tmux("copy-mode")
         for i in range(5):
             o.add("make %d" % i)
-        wait_for(lambda: open(got.name).read().count('"a-') == 5, 10)
+        wait_for(lambda: open(got.name).read().count('"a-') == 5, 60)
 
     def notifier(self, text, *_):
         d = tempfile.mkdtemp(prefix="notify-")
@@ -413,11 +426,13 @@ class Watch(Played):
         def got():
             return [json.load(open(os.path.join(d, f)))
                     for f in os.listdir(d) if f.endswith(".json")]
-        wait_for(lambda: len(got()) == 2, 10)
+        wait_for(lambda: len(got()) == 2, 60)
         self.assertEqual({g["approval"] for g in got()}, {a, b})
         self.assertEqual({g["command"] for g in got()}, {
             "make a; $(touch /tmp/never)", "make b"})
-        self.assertEqual(open(os.path.join(d, "args")).read(), "2--x y\n")
+        # each writes it anew, behind what was waited for
+        wait_for(lambda: [n for n in os.listdir(d) if n == "args"] and
+                 open(os.path.join(d, "args")).read() == "2--x y\n", 60)
         t.see(r"^--exec: .*failed: exit status 3$")
         self.assertFalse(t.looks("^(out|err)$"))
         time.sleep(1.5)
@@ -455,7 +470,7 @@ class Watch(Played):
         for i in range(10):
             o.add("make %d" % i)
         t.see(r"^myelin approvals: 10 waiting")
-        t.see(r"was ended by signal 9", 25)
+        t.see(r"was ended by signal 9", 90)
 
 
 class Lines(Played):
@@ -479,7 +494,7 @@ class Lines(Played):
 
     def line(self, stream):
         """The next line, if it comes in time."""
-        self.assertTrue(select.select([stream], [], [], 10)[0])
+        self.assertTrue(select.select([stream], [], [], 60)[0])
         line = b""
         while not line.endswith(b"\n"):
             byte = os.read(stream.fileno(), 1)
@@ -501,7 +516,7 @@ class Lines(Played):
         self.assertEqual(self.line(p.stdout).decode(),
                          a + "  waits no longer\n")
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(10), 143)
+        self.assertEqual(p.wait(60), 143)
 
     def test_json(self):
         o = self.operator()
@@ -521,7 +536,7 @@ class Lines(Played):
     def test_service_goes_away(self):
         o = self.operator()
         p = self.start(o)
-        time.sleep(0.3)
+        wait_for(lambda: o.followers, 60)
         o.down = True
         for q in o.followers:
             q.put(None)
@@ -534,19 +549,19 @@ class Lines(Played):
         o = self.operator(rights=())
         p = self.start(o)
         self.assertIn(b"no operator line names you", p.communicate(
-            timeout=10)[1])
+            timeout=60)[1])
         self.assertEqual(p.returncode, 1)
         p = self.start(o, env={"MYELIN_OPERATOR_SOCKET": "/nonexistent/s"})
-        self.assertIn(b"no such socket", p.communicate(timeout=10)[1])
+        self.assertIn(b"no such socket", p.communicate(timeout=60)[1])
         self.assertEqual(p.returncode, 1)
 
     def test_closed_output(self):
         o = self.operator()
         p = self.start(o)
-        time.sleep(0.3)
+        wait_for(lambda: o.followers, 60)
         p.stdout.close()
         o.add("make a")
-        self.assertEqual(p.wait(10), 1)
+        self.assertEqual(p.wait(60), 1)
 
 
 class Bytes(Played):
@@ -567,18 +582,25 @@ class Bytes(Played):
                               LC_ALL=locale)
             os.execv(CTL, [CTL, "approvals", "watch"])
         out = b""
-        end = time.monotonic() + 4
-        while time.monotonic() < end:
-            if select.select([fd], [], [], 0.1)[0]:
-                try:
-                    out += os.read(fd, 65536)
-                except OSError:
-                    break
-            if keys and time.monotonic() > end - 3:
-                os.write(fd, keys[:1])
-                keys = keys[1:]
-            elif time.monotonic() > end - 1:
-                os.kill(pid, signal.SIGTERM)
+
+        def read(seconds, until=None):
+            """What comes in so many seconds, to the text or its end."""
+            nonlocal out
+            end = time.monotonic() + seconds
+            while time.monotonic() < end and (
+                    until is None or until not in out):
+                if select.select([fd], [], [], 0.1)[0]:
+                    try:
+                        out += os.read(fd, 65536)
+                    except OSError:
+                        return
+        read(60, b"a\\x1b[2J")
+        read(0.7)
+        for n in range(len(keys)):
+            os.write(fd, keys[n:n + 1])
+            read(0.7)
+        os.kill(pid, signal.SIGTERM)
+        read(60)
         os.close(fd)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]),
                          143)

@@ -20,7 +20,7 @@ class Audit(unittest.TestCase):
         cls.tail = cls.i.ctl("audit", "tail")
         # stopped, as an operator would; its state is kept aside
         cls.i.process.terminate()
-        cls.i.process.wait(30)
+        cls.i.process.wait(60)
         cls.i.process = None
         cls.kept = cls.i.state + "-kept"
         shutil.copytree(cls.i.state, cls.kept)

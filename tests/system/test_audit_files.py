@@ -66,7 +66,7 @@ class Files(unittest.TestCase):
         last = synced(cls.i)
         cls.lines = all_lines(cls.i)
         stream = Stream(cls.i, "?after=0")
-        wait_for(lambda: stream.ids()[-1:] >= [last], 20)
+        wait_for(lambda: stream.ids()[-1:] >= [last], 60)
         stream.close()
         cls.streamed = stream.ids()[:last]
         cls.last = last
@@ -77,7 +77,7 @@ class Files(unittest.TestCase):
         cls.again = cls.i.ctl("audit", "export", cls.export)
         cls.part = cls.i.ctl("audit", "export", "--since", "50",
                              "--until", "99")
-        cls.day = cls.lines[20]["time"][:10]
+        cls.day = cls.lines[0]["time"][:10]
         cls.days = [cls.i.ctl("audit", "export", *args) for args in (
             ("--since", cls.day), ("--until", "2001-01-01"),
             ("--since", cls.lines[49]["time"], "--until",
@@ -85,7 +85,7 @@ class Files(unittest.TestCase):
         cls.bad = [cls.i.ctl("audit", "export", "--since", when)
                    for when in ("yesterday", "0", "2026-1-1", "")]
         cls.i.process.terminate()
-        cls.i.process.wait(30)
+        cls.i.process.wait(60)
         cls.i.process = None
         cls.kept = cls.i.state + "-kept"
         shutil.copytree(cls.i.state, cls.kept)
@@ -171,7 +171,7 @@ class Files(unittest.TestCase):
             self.assertEqual(r.returncode, 0, r.stderr)
         finally:
             self.i.process.terminate()
-            self.i.process.wait(30)
+            self.i.process.wait(60)
             self.i.process = None
             shutil.rmtree(state)
             shutil.copytree(self.kept, state)
@@ -385,11 +385,13 @@ class Kills(unittest.TestCase):
                 w.start()
             try:
                 for _ in range(12):
-                    pid = wait_for(lambda: self.pid(i), 20)
+                    pid = wait_for(lambda: self.pid(i), 60)
                     time.sleep(0.3 + chance.random() * 0.7)
                     os.kill(pid, signal.SIGKILL)
                     # five within a second would be too many
-                    wait_for(lambda: self.pid(i) not in (None, pid), 20)
+                    wait_for(lambda: self.pid(i) not in (None, pid), 60)
+                wait_for(lambda: len(old_names(os.path.join(
+                    i.state, "policy"))) >= 2, 120, 0.1)
             finally:
                 over.set()
                 for w in workers:
@@ -401,7 +403,7 @@ class Kills(unittest.TestCase):
             self.assertGreaterEqual(len(old_names(os.path.join(
                 i.state, "policy"))), 2)
             i.process.terminate()
-            i.process.wait(30)
+            i.process.wait(60)
             r = i.ctl("audit", "verify", i.state)
             self.assertEqual(r.returncode, 0, r.stderr)
             i.process = None
@@ -433,7 +435,7 @@ class Full(unittest.TestCase):
             "stdin": {"stream": True}})
         self.assertEqual(status, 202, running)
         path = "/v1/calls/" + running["call"]
-        wait_for(lambda: i.get(path)[1]["state"] == "running", 20)
+        wait_for(lambda: i.get(path)[1]["state"] == "running", 60)
         filler = os.path.join(inside, "policy", "filler")
         with open(filler, "wb", buffering=0) as f:
             with self.assertRaises(OSError):
@@ -442,7 +444,7 @@ class Full(unittest.TestCase):
         for _ in range(200):
             status, body = i.request("POST", "/v1/calls", {
                 "tool": "exec", "args": {"argv": ["true", "x" * 1500]},
-                "wait_ms": 20000})
+                "wait_ms": 50000})
             if status == 503:
                 break
         self.assertEqual(status, 503, body)
@@ -453,13 +455,13 @@ class Full(unittest.TestCase):
                                  headers={"Content-Type":
                                           "application/octet-stream"})
         self.assertLess(status, 300, body)
-        status, body = i.get(path + "?wait_ms=20000")
+        status, body = i.get(path + "?wait_ms=50000")
         self.assertEqual((body["state"], body["exit_code"], body["stdout"]),
                          ("completed", 7, "got it\n"))
         with self.lines(inside) as f:
             self.assertTrue(f.read().endswith("}\n"))
         os.unlink(filler)
-        wait_for(lambda: not i.status()["store_full"], 20)
+        wait_for(lambda: not i.status()["store_full"], 60)
         self.assertEqual(i.bash("echo on")["stdout"], "on\n")
         self.assertEqual(i.pid("policyd"), policyd)
         r = i.ctl("audit", "verify")

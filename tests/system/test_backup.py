@@ -17,7 +17,7 @@ from test_homes import loops_work
 
 def end(i):
     i.process.terminate()
-    i.process.wait(timeout=30)
+    i.process.wait(timeout=60)
     i.process = None
 
 
@@ -29,7 +29,7 @@ def members(path):
 def kept(i):
     """A call whose transcript is on the disk."""
     call = i.call("exec", {"argv": ["echo", "kept"]})["call"]
-    wait_for(lambda: i.get("/v1/calls/" + call)[1].get("transcript"), 10)
+    wait_for(lambda: i.get("/v1/calls/" + call)[1].get("transcript"), 60)
     return call
 
 
@@ -180,6 +180,9 @@ class Backup(unittest.TestCase):
             self.assertEqual(i.bash("echo saved > f", session=s)
                              ["exit_code"], 0)
         i.request("DELETE", "/v1/sessions/" + sessions[0])
+        # the answer waits for its end for five seconds, and not longer
+        wait_for(lambda: i.get("/v1/neurons/" + made[0])[1]["state"] ==
+                 "idle", 60)
         r = self.backup()
         self.assertIn(b" with 1 of 2 homes", r.stdout)
         self.assertIn(made[1].encode() + b" is in use", r.stderr)

@@ -28,7 +28,8 @@ PARTS = ("apid", "common", "egressd", "judged", "neurond", "policyd",
 DAY = 86400
 SLEEP = 30
 STEPS = ((DAY, 0), (-2 * 3600, 0), (SLEEP, SLEEP), (0, 0))
-EXPIRY = 10
+EXPIRY = 20
+LATE = 25       # s that a busy machine may take; the steps are larger
 
 
 def make_tree(tree):
@@ -96,41 +97,42 @@ class Clock(unittest.TestCase):
             with open("/proc/%d/maps" % s.i.pid(name)) as f:
                 self.assertIn("clock_step.so", f.read(), name)
         self.step(3 * DAY, 0)
+        now = time.time()
         status, body = s.request(AGENT, "POST", "/v1/sessions", {})
         self.assertEqual(status, 201)
-        day = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 3 * DAY))
-        self.assertEqual(body["created"][:10], day)
+        self.assertIn(body["created"][:10], [
+            time.strftime("%Y-%m-%d", time.gmtime(t + 3 * DAY))
+            for t in (now, time.time())])
 
     def run_for(self, command, timeout_ms, between):
         """A call, what happens meanwhile, its result and how long it took."""
         s = self.s
         begin = time.monotonic()
         call = s.ask(command, timeout_ms=timeout_ms)
-        wait_for(lambda: s.call(call)["state"] == "running", 10)
+        wait_for(lambda: s.call(call)["state"] == "running", 60)
         between()
         result = s.result(call)
         return result, time.monotonic() - begin
 
     def test_running_call_goes_on(self):
         """None of the steps is its time limit."""
-        r, took = self.run_for("sleep 4; echo done", 8000,
+        r, took = self.run_for("sleep 4; echo done", LATE * 1000,
                                lambda: self.steps(0.7, wake=True))
         self.assertEqual((r["state"], r["exit_code"], r["stdout"]),
                          ("completed", 0, "done\n"))
-        self.assertLess(took, 7)
-        self.assertLess(r["duration_ms"], 7000)
+        self.assertLess(r["duration_ms"], LATE * 1000)
         self.assertGreaterEqual(r["duration_ms"], 3900)
 
     def test_time_limit_holds(self):
         """Nor does a clock that goes back give it more time."""
         for day, boot in ((-2 * 3600, 0), (DAY, 0), (SLEEP, SLEEP)):
-            r, took = self.run_for("sleep 30", 2000,
+            r, took = self.run_for("sleep 300", 4000,
                                    lambda: self.step(day, boot))
             self.assertEqual((r["state"], r["reason"]),
                              ("failed", "timed_out"))
-            self.assertGreaterEqual(took, 1.9)
-            self.assertLess(took, 8)
-            self.assertLess(r["duration_ms"], 8000)
+            self.assertGreaterEqual(took, 3.9)
+            self.assertLess(took, 4 + LATE)
+            self.assertLess(r["duration_ms"], (4 + LATE) * 1000)
 
     def test_pending_approval(self):
         """It waits through the steps, is allowed, and runs."""
@@ -150,15 +152,15 @@ class Clock(unittest.TestCase):
 
     def test_approval_expires_in_its_time(self):
         s = self.s
-        call, approval = s.asked()
         begin = time.monotonic()
+        call, approval = s.asked()
         self.step(-2 * 3600, 0)
         r = s.result(call)
         took = time.monotonic() - begin
         self.assertEqual((r["state"], r["reason"]),
                          ("failed", "approval_expired"))
         self.assertGreater(took, EXPIRY - 2)
-        self.assertLess(took, EXPIRY + 4)
+        self.assertLess(took, EXPIRY + LATE)
 
     def test_who_waits_for_an_answer(self):
         """wait_ms is as long as it says."""
@@ -172,7 +174,7 @@ class Clock(unittest.TestCase):
         stepper.join()
         self.assertEqual(r["state"], "awaiting_approval")
         self.assertGreaterEqual(took, 1.9)
-        self.assertLess(took, 5)
+        self.assertLess(took, 2 + EXPIRY)
         self.assertEqual(s.decide(approval, "reject_once")[0], 200)
 
     def test_chain(self):

@@ -23,7 +23,7 @@ def complete(*words, env=None, cwd=TOP):
     r = subprocess.run(
         ["bash", "--norc", "-c", ASK, "bash", FILE, CTL] + list(words),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=30, cwd=cwd,
+        stderr=subprocess.PIPE, timeout=60, cwd=cwd,
         env={**os.environ, "MYELIN_SOCKET": "/nowhere",
              "MYELIN_OPERATOR_SOCKET": "/nowhere", **(env or {})})
     assert r.stderr == b"", r.stderr
@@ -33,7 +33,7 @@ def complete(*words, env=None, cwd=TOP):
 def help_of(*words):
     return subprocess.run([CTL] + list(words) + ["-h"], check=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          timeout=10).stdout.decode()
+                          timeout=60).stdout.decode()
 
 
 def commands():
@@ -115,7 +115,7 @@ class Ids(unittest.TestCase):
                 "tool": "bash", "args": {"command": "rm -rf .git"}})
             # the answer does not wait for the verdict
             found = wait_for(lambda: i.get("/v1/approvals", operator=True)[1][
-                "approvals"], 10)
+                "approvals"], 60)
             self.assertEqual(ask("approve", ""), [found[0]["approval"]])
             self.assertEqual(ask("approve", "x"), [])
             i.ctl("secrets", "add", "pass-1", input=b"long enough a value")

@@ -239,7 +239,7 @@ class Base(unittest.TestCase):
                 self.skipTest("%s is not installed on this host" % name)
 
     def finished(self, tool, args, session):
-        r = self.i.call(tool, args, session=session)
+        r = self.i.call(tool, args, session=session, timeout_ms=300000)
         self.assertEqual((r["state"], r["reason"]), ("completed", None), r)
         return r
 

@@ -35,14 +35,14 @@ class Drain(unittest.TestCase):
             "stdin": {"stream": True}})
         self.assertEqual(status, 202, c)
         wait_for(lambda: self.i.get("/v1/calls/" + c["call"])[1]["state"] ==
-                 "running", 10)
+                 "running", 60)
         return c["call"]
 
     def tell(self, call):
         self.i.request("POST", "/v1/calls/%s/stdin?eof=1" % call, b"it\n")
 
     def result(self, call):
-        return self.i.request("GET", "/v1/calls/%s?wait_ms=10000" % call)[1]
+        return self.i.request("GET", "/v1/calls/%s?wait_ms=50000" % call)[1]
 
     def test_nothing_runs(self):
         status, body = self.post()
@@ -82,10 +82,10 @@ class Drain(unittest.TestCase):
                  self.start(session=session)]
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(
-            self.post({"timeout_ms": 20000}))) for _ in range(3)]
+            self.post({"timeout_ms": 50000}))) for _ in range(3)]
         for t in threads:
             t.start()
-        wait_for(lambda: self.i.status()["draining"], 5)
+        wait_for(lambda: self.i.status()["draining"], 60)
         status, body = self.post({"timeout_ms": 100})
         self.assertEqual((status, body["calls"]), (202, {"running": 3}))
         for call in calls[:2]:
@@ -96,7 +96,7 @@ class Drain(unittest.TestCase):
         self.tell(calls[2])
         self.assertEqual(self.result(calls[2])["stdout"], "got it\n")
         for t in threads:
-            t.join(10)
+            t.join(60)
         self.assertEqual(answers, [(200, {
             "draining": True, "calls": {"running": 0},
             "sessions": {"live": 1}})] * 3)
@@ -110,11 +110,11 @@ class Drain(unittest.TestCase):
         call = self.start()
         answers = []
         t = threading.Thread(target=lambda: answers.append(
-            self.post({"timeout_ms": 20000})))
+            self.post({"timeout_ms": 50000})))
         t.start()
-        wait_for(lambda: self.i.status()["draining"], 5)
+        wait_for(lambda: self.i.status()["draining"], 60)
         self.i.request("DELETE", "/v1/drain", operator=True)
-        t.join(10)
+        t.join(60)
         self.assertEqual((answers[0][0], answers[0][1]["error"]["code"]),
                          (409, "conflict"))
         self.assertEqual(self.i.bash("echo again")["stdout"], "again\n")
@@ -126,10 +126,10 @@ class Drain(unittest.TestCase):
         c = self.i.connection(operator=True)
         c.request("POST", "/v1/drain", b"{}",
                   {"Content-Type": "application/json"})
-        wait_for(lambda: self.i.status()["draining"], 5)
+        wait_for(lambda: self.i.status()["draining"], 60)
         c.close()
         self.tell(call)
-        self.assertEqual(self.post({"timeout_ms": 10000})[0], 200)
+        self.assertEqual(self.post({"timeout_ms": 50000})[0], 200)
 
     def test_bodies(self):
         for body, word in (({"timeout_ms": 60001}, "60000"),
@@ -190,7 +190,7 @@ class Drain(unittest.TestCase):
         self.assertIn(b"1 call still runs", r.stderr)
         self.assertGreaterEqual(time.monotonic() - begin, 0.5)
         self.tell(call)
-        self.assertEqual(self.i.ctl("drain", "--timeout", "20").returncode, 0)
+        self.assertEqual(self.i.ctl("drain", "--timeout", "50").returncode, 0)
 
     def test_command_line(self):
         for args in (["x"], ["--stop", "--timeout", "1"], ["--timeout", "x"]):
@@ -243,10 +243,10 @@ class Operators(unittest.TestCase):
         call = self.i.request("POST", "/v1/sessions/%s/calls" % session, {
             "tool": "bash", "args": {"command": "sleep 60"}})[1]["call"]
         wait_for(lambda: self.get("/v1/calls/" + call)[1]["state"] ==
-                 "running", 10)
+                 "running", 60)
         r = self.i.ctl("sessions", "end", "-o", session)
         self.assertEqual(r.returncode, 0, r.stderr)
-        r = self.i.request("GET", "/v1/calls/%s?wait_ms=5000" % call)[1]
+        r = self.i.request("GET", "/v1/calls/%s?wait_ms=50000" % call)[1]
         self.assertEqual((r["state"], r["reason"]),
                          ("failed", "session_ended"))
         s = self.i.get("/v1/sessions/" + session)[1]

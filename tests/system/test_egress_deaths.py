@@ -49,7 +49,7 @@ class Deaths(unittest.TestCase):
         def up():
             p = self.i.processes()["egressd"]
             return p["state"] == "up" and p["pid"] != old
-        wait_for(up, 20)
+        wait_for(up, 60)
 
     def no_way(self):
         got = self.w.probe(TRY, session=self.session)
@@ -77,13 +77,13 @@ while not os.path.exists(%r):
             {"tool": "python", "args": {"code": code}, "timeout_ms": 40000})
         self.assertEqual(status, 202, body)
         wait_for(lambda: [c for c in self.net.connections(kind="raw")
-                          if c["raw"] == "first"], 20)
+                          if c["raw"] == "first"], 60)
         return body["call"], lambda: self.w.write("go", "")
 
     def result(self, call):
         return wait_for(lambda: [r for r in [self.i.get(
-            "/v1/calls/%s?wait_ms=20000" % call)[1]] if "stdout" in r],
-            40)[0]
+            "/v1/calls/%s?wait_ms=50000" % call)[1]] if "stdout" in r],
+            60)[0]
 
     def test_killed(self):
         """What was open is cut, calls go on, and the listeners come back."""
@@ -124,7 +124,7 @@ while not os.path.exists(%r):
                              "on\n")
         finally:
             os.kill(pid, signal.SIGCONT)
-        wait_for(lambda: self.fetch() == 200, 20)
+        wait_for(lambda: self.fetch() == 200, 60)
         self.assertEqual(self.i.pid("egressd"), pid)
 
     def test_killed_again_and_again(self):
@@ -133,7 +133,7 @@ while not os.path.exists(%r):
             old = self.i.pid("egressd")
             os.kill(old, signal.SIGKILL)
             self.again(old)
-            wait_for(lambda: self.fetch() == 200, 20)
+            wait_for(lambda: self.fetch() == 200, 60)
 
     def test_turned_off_by_deaths(self):
         """Five in the window turn egress off, and nothing else."""
@@ -143,7 +143,7 @@ while not os.path.exists(%r):
             os.kill(old, signal.SIGKILL)
             if n < 4:
                 self.again(old)
-        wait_for(lambda: self.i.processes()["egressd"]["state"] != "up", 20)
+        wait_for(lambda: self.i.processes()["egressd"]["state"] != "up", 60)
         self.net.settled()
         self.net.forget()
         got = self.w.probe("""
@@ -169,7 +169,7 @@ out""", session=self.session)
                     200
             except (AssertionError, OSError, KeyError):
                 return False
-        wait_for(works, 30, 0.2)
+        wait_for(works, 60, 0.2)
 
 
 if __name__ == "__main__":

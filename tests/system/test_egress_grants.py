@@ -45,7 +45,7 @@ class Grants(EgressCase):
         def state():
             r = self.i.get("/v1/calls/" + body["call"])[1]
             return r if r["state"] != "queued" else None
-        r = wait_for(state, 20)
+        r = wait_for(state, 60)
         if r["state"] == "awaiting_approval":
             a = self.i.get("/v1/approvals/" + r["approval"],
                            operator=True)[1]
@@ -57,8 +57,8 @@ class Grants(EgressCase):
                 {"decision": decision, "digest": a["digest"]}, operator=True)
             self.assertEqual(status, 200, answer)
         return wait_for(lambda: [r for r in [self.i.get(
-            "/v1/calls/%s?wait_ms=20000" % body["call"])[1]]
-            if "stdout" in r], 40)[0]
+            "/v1/calls/%s?wait_ms=50000" % body["call"])[1]]
+            if "stdout" in r], 60)[0]
 
     def status(self, url="http://%s/ok" % ASKED, session=None, method="GET",
                more=""):
@@ -109,8 +109,8 @@ while not os.path.exists(%r):
         # not before the first was answered: its refusal is in the audit
         self.w.write("granted", "")
         r = wait_for(lambda: [r for r in [self.i.get(
-            "/v1/calls/%s?wait_ms=20000" % body["call"])[1]]
-            if "stdout" in r], 40)[0]
+            "/v1/calls/%s?wait_ms=50000" % body["call"])[1]]
+            if "stdout" in r], 60)[0]
         os.unlink(flag)
         self.assertEqual((r["state"], r["exit_code"]), ("completed", 0), r)
         self.assertEqual(json.loads(r["stdout"].split("\n")[1])[1], 200)
@@ -167,7 +167,7 @@ while not os.path.exists(%r):
         try:
             status, body = self.i.request(
                 "POST", "/v1/sessions/%s/calls" % session,
-                {"tool": "request_egress", "wait_ms": 20000, "args": {
+                {"tool": "request_egress", "wait_ms": 50000, "args": {
                     "host": ASKED, "reason": "x"}})
             self.assertEqual(body["state"], "failed", body)
             self.assertIn("egress", json.dumps(body["denials"]))
@@ -180,8 +180,8 @@ while not os.path.exists(%r):
         old = self.i.pid("egressd")
         os.kill(old, signal.SIGKILL)
         wait_for(lambda: self.i.processes()["egressd"]["state"] == "up" and
-                 self.i.pid("egressd") != old, 20)
-        wait_for(lambda: self.status() == 200, 20)
+                 self.i.pid("egressd") != old, 60)
+        wait_for(lambda: self.status() == 200, 60)
         self.assertEqual(self.status("http://ok.example.com/ok"), 403)
 
     def test_recorded(self):
@@ -195,7 +195,7 @@ while not os.path.exists(%r):
             return all(w in text for w in (
                 "egress.granted", "egress.ended", "egress.denied", ASKED,
                 "evil.example.net"))
-        wait_for(there, 10, 0.1)
+        wait_for(there, 60, 0.1)
 
 
 if __name__ == "__main__":

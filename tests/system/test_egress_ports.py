@@ -135,12 +135,12 @@ out + [ends[1].recv(3).decode(), tunnel("gone.example.com")["status"]]
 """ % (there, go))}, **self.w.fields()})
         self.assertEqual(status, 202, body)
         try:
-            wait_for(lambda: os.path.exists(there), 20)
+            wait_for(lambda: os.path.exists(there), 60)
             reload(self.i, text.replace(GONE, ""))
             self.w.write("go", "")
             r = wait_for(lambda: [r for r in [self.i.get(
-                "/v1/calls/%s?wait_ms=20000" % body["call"])[1]]
-                if "stdout" in r], 40)[0]
+                "/v1/calls/%s?wait_ms=50000" % body["call"])[1]]
+                if "stdout" in r], 60)[0]
             self.assertEqual(json.loads(r["stdout"]), [0, "two", 403], r)
         finally:
             reload(self.i, text)

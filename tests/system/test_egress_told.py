@@ -37,7 +37,7 @@ class Told(EgressCase):
 
     def decide(self, call, decision):
         """The approval that it waited for, decided."""
-        a = wait_for(lambda: self.approvals(call), 20)[0]
+        a = wait_for(lambda: self.approvals(call), 60)[0]
         a = self.i.get("/v1/approvals/" + a["approval"], operator=True)[1]
         status, answer = self.i.request(
             "POST", "/v1/approvals/" + a["approval"],
@@ -47,9 +47,9 @@ class Told(EgressCase):
 
     def ended(self, call):
         def over():
-            r = self.i.get("/v1/calls/%s?wait_ms=20000" % call)[1]
+            r = self.i.get("/v1/calls/%s?wait_ms=50000" % call)[1]
             return r if "stdout" in r else None
-        return wait_for(over, 40)
+        return wait_for(over, 60)
 
     # ---- what was refused ----
 
@@ -149,7 +149,7 @@ try:
 except ConnectionResetError:
     end = b""
 [len(end), get("http://%s/ok")["status"]]""" % (ASKED, flag, ASKED))})
-        wait_for(lambda: os.path.exists(flag), 20)
+        wait_for(lambda: os.path.exists(flag), 60)
         os.unlink(flag)
         status, answer = self.i.request(
             "DELETE", "/v1/approvals/" + approval, operator=True)

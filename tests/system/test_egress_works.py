@@ -28,7 +28,7 @@ class Works(EgressCase):
             "silent.example.com": {"silent": True},
             "broken.example.com": {"code": 2}})
         return EgressInstance(cls.net, {"web": WEB},
-                              limits={"web": "egress-connect 700ms;"})
+                              limits={"web": "egress-connect 3s;"})
 
     @classmethod
     def setUpClass(cls):
@@ -47,7 +47,7 @@ class Works(EgressCase):
                         for k, v in match.items()):
                     found.append(r.get("data", r))
             return found
-        return wait_for(look, 10, 0.1)
+        return wait_for(look, 60, 0.1)
 
     def test_either_family(self):
         got = self.w.probe("""

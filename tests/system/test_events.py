@@ -41,7 +41,7 @@ class Stream:
             self.c.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        self.thread.join(20)
+        self.thread.join(60)
         self.c.close()
 
     def records(self):
@@ -50,7 +50,7 @@ class Stream:
     def ids(self):
         return [e[0] for e in self.records()]
 
-    def wait(self, event, seconds=20):
+    def wait(self, event, seconds=60):
         return wait_for(lambda: [e for e in self.got if e[1] == event],
                         seconds)
 
@@ -66,7 +66,7 @@ def synced(i):
     def whole():
         h = head(i)
         return h["synced"] == h["sequence"] and h["sequence"]
-    return wait_for(whole, 10)
+    return wait_for(whole, 60)
 
 
 def all_lines(i):
@@ -113,23 +113,26 @@ class Events(unittest.TestCase):
         self.assertGreater(len(whole), 10)
         for after in (first, first + 1, first + 7, last - 1):
             s = Stream(self.i, last=after)
-            wait_for(lambda: s.ids()[-1:] == [last], 10)
+            wait_for(lambda: s.ids()[-1:] >= [last], 60)
             s.close()
-            self.assertEqual(s.ids(), list(range(after + 1, last + 1)))
+            # of what goes on there may be more by now
+            self.assertEqual(s.ids()[:last - after],
+                             list(range(after + 1, last + 1)))
         # the address that it began with does not take it back
         s = Stream(self.i, "?after=%d" % first, last=last - 2)
-        wait_for(lambda: s.ids()[-1:] == [last], 10)
+        wait_for(lambda: s.ids()[-1:] >= [last], 60)
         s.close()
-        self.assertEqual(s.ids(), [last - 1, last])
+        self.assertEqual(s.ids()[:2], [last - 1, last])
 
     def test_from_the_beginning(self):
         last = synced(self.i)
         s = Stream(self.i, "?after=0")
-        wait_for(lambda: s.ids()[-1:] >= [last], 10)
+        wait_for(lambda: s.ids()[-1:] >= [last], 60)
         s.close()
         self.assertEqual(s.ids()[:last], list(range(1, last + 1)))
 
     def test_filter(self):
+        wait_for(lambda: self.i.status()["neurons"]["live"] == 0, 60)
         first = synced(self.i)
         self.i.bash("true")
         last = synced(self.i)
@@ -164,7 +167,7 @@ class Events(unittest.TestCase):
             if s.r.status == 200:
                 streams.append(s)
             return s.r.status == 200
-        wait_for(room, 10, 0.1)
+        wait_for(room, 60, 0.1)
         self.i.bash("true")
         for s in streams:
             s.wait("call.finished")
@@ -172,7 +175,7 @@ class Events(unittest.TestCase):
 
     def test_ping(self):
         s = Stream(self.i, "?event=nothing.")
-        ping = s.wait("ping", 40)[0]
+        ping = s.wait("ping", 55)[0]
         s.close()
         # its id spares a reader with a filter to look at all of it again
         self.assertEqual(ping[0], ping[2]["seq"])
@@ -193,9 +196,10 @@ class Events(unittest.TestCase):
             self.i.call("exec", {"argv": ["true", "x" * 1900, str(n)]})
         last = synced(self.i)
         got = []
-        for event in parse_events(r):
-            got.append(event[0])
-            if event[0] >= last:
+        for number, event, _ in parse_events(r):
+            if event != "ping":
+                got.append(number)
+            if number >= last:
                 break
         slow.close()
         self.assertEqual(got, list(range(first + 1, got[-1] + 1)))
@@ -208,14 +212,14 @@ class Restarts(unittest.TestCase):
 
     def go_on(self, stream):
         """Another, behind what the first was sent, and one call more."""
-        wait_for(lambda: stream.over, 20)
+        wait_for(lambda: stream.over, 60)
         last = stream.ids()[-1]
-        wait_for(lambda: self.up(), 20, 0.1)
+        wait_for(lambda: self.up(), 60, 0.1)
         again = Stream(self.i, last=last)
         self.assertEqual(again.r.status, 200)
         call = self.i.bash("echo again")["call"]
         wait_for(lambda: [e for e in again.got if e[1] == "call.finished"
-                          and e[2]["call"] == call], 20)
+                          and e[2]["call"] == call], 60)
         again.close()
         self.assertEqual(again.ids(), list(range(
             last + 1, again.ids()[-1] + 1)))
@@ -249,7 +253,7 @@ class Restarts(unittest.TestCase):
     def test_service(self):
         s = self.begin()
         self.i.process.terminate()
-        self.i.process.wait(30)
+        self.i.process.wait(60)
         self.i.process = None
         self.i.start()
         again = self.go_on(s)
@@ -270,7 +274,7 @@ operator user root may %s
             with open(i.conf, "w") as f:
                 f.write(self.CONFIG % "approve, manage")
             os.kill(i.process.pid, signal.SIGHUP)
-            wait_for(lambda: s.over, 20)
+            wait_for(lambda: s.over, 60)
             self.assertNotIn("config.reloaded",
                              [e[1] for e in s.got])
             s.close()

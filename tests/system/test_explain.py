@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from harness import CONFIG, Instance, Workspace, wait_for
+from harness import CONFIG, Instance, Workspace, parse_events, wait_for
 
 
 def order(text, *words):
@@ -97,9 +97,9 @@ class Explain(unittest.TestCase):
     def test_one_that_runs(self):
         i = self.i
         status, r = i.request("POST", "/v1/calls", {
-            "tool": "bash", "args": {"command": "sleep 20"}})
+            "tool": "bash", "args": {"command": "sleep 55"}})
         wait_for(lambda: i.get("/v1/calls/" + r["call"], operator=True)[1]
-                 ["state"] == "running", 10)
+                 ["state"] == "running", 60)
         order(self.explain(r["call"], "-o"), "asked", "judged", "allow",
               "limits", "now", "running")
         i.request("POST", "/v1/calls/%s/cancel" % r["call"])
@@ -113,14 +113,24 @@ class SessionOver(unittest.TestCase):
             found.append(event)
 
     def listen(self, i, session):
+        """From here on: who reads it is there already."""
         found = []
-        t = threading.Thread(target=self.stream, args=(i, session, found))
+        c = i.connection()
+        c.request("GET", "/v1/sessions/%s/events" % session,
+                  headers={"Accept": "text/event-stream"})
+        stream = c.getresponse()
+        self.addCleanup(c.close)
+        self.assertEqual(stream.status, 200)
+
+        def read():
+            for event in parse_events(stream):
+                found.append(event)
+        t = threading.Thread(target=read)
         t.start()
-        time.sleep(0.3)
         return t, found
 
     def check(self, i, t, found, session, reason):
-        t.join(15)
+        t.join(60)
         self.assertFalse(t.is_alive(), "the stream goes on")
         self.assertEqual(found[-1][1:], ("session.ended", {
             "session": session, "reason": reason}))
@@ -140,7 +150,7 @@ class SessionOver(unittest.TestCase):
             t2, found2 = self.listen(i, s2)
             status, r = i.request("POST", "/v1/sessions/%s/calls" % s2, {
                 "tool": "bash", "args": {"command": "sleep 60"}})
-            wait_for(lambda: any(e[1] == "call.started" for e in found2), 10)
+            wait_for(lambda: any(e[1] == "call.started" for e in found2), 60)
             status, _ = i.request("DELETE", "/v1/sessions/" + s2,
                                   operator=True)
             self.assertEqual(status, 200)
@@ -166,7 +176,7 @@ class SessionOver(unittest.TestCase):
             t, found = self.listen(i, s)
             pid = i.pid("policyd")
             os.kill(pid, signal.SIGKILL)
-            wait_for(lambda: self.up(i, pid), 20, 0.1)
+            wait_for(lambda: self.up(i, pid), 60, 0.1)
             self.check(i, t, found, s, "interrupted")
 
     def up(self, i, pid):

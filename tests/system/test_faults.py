@@ -142,9 +142,9 @@ class Faults(unittest.TestCase):
             time.sleep(0.01)
         return False
 
-    def ask(self, command, wait=20000, ready=False):
+    def ask(self, command, wait=50000, ready=False):
         body = {"tool": "bash", "args": {"command": command},
-                "wait_ms": wait, "timeout_ms": 10000}
+                "wait_ms": wait, "timeout_ms": 45000}
         body.update({"profile": "ready"} if ready else self.w.fields())
         return self.i.request("POST", "/v1/calls", body)
 
@@ -162,7 +162,7 @@ class Faults(unittest.TestCase):
             status, r = self.i.get("/v1/calls/" + call)
             return status == 200 and r["state"] not in (
                 "queued", "running") and r
-        return wait_for(ended, 15)
+        return wait_for(ended, 60)
 
     def kept(self, *request):
         """Of a neuron whose home stays: an answer, whoever dies meanwhile."""
@@ -182,7 +182,7 @@ class Faults(unittest.TestCase):
             return None
         path = "/v1/sessions/" + s["session"]
         status, r = self.kept("POST", path + "/calls", {
-            "tool": "bash", "wait_ms": 20000, "timeout_ms": 10000,
+            "tool": "bash", "wait_ms": 50000, "timeout_ms": 45000,
             "args": {"command": "echo ok | tee -a f"}})
         self.kept("DELETE", path)
         return (status, r) if status == 200 and \
@@ -193,13 +193,13 @@ class Faults(unittest.TestCase):
 
     def one_kept(self, point):
         """It works after the death as before, and nothing is left of it."""
-        neuron = wait_for(self.kept_make, 20)
+        neuron = wait_for(self.kept_make, 60)
         if point in AT_HOME:
             self.arm(point)
-        answer = wait_for(lambda: self.kept_call(neuron), 20)
+        answer = wait_for(lambda: self.kept_call(neuron), 60)
         if point in AT_ERASE:
             self.arm(point)
-        wait_for(lambda: self.kept_end(neuron), 20)
+        wait_for(lambda: self.kept_end(neuron), 60)
         self.assertFalse(os.path.exists(os.path.join(
             self.i.state, "neurons", neuron)), point)
         return answer
@@ -219,16 +219,16 @@ class Faults(unittest.TestCase):
             status, r = self.ask("echo ok")
         elif point in AT_STOP:
             self.arm(point)
-            status, r = self.ask("sleep 30", wait=0)
+            status, r = self.ask("sleep 300", wait=0)
             if status == 202:
                 path = "/v1/calls/" + r["call"]
                 wait_for(lambda: self.i.get(path)[1]["state"] == "running",
-                         10)
+                         60)
                 self.i.request("POST", path + "/cancel", {})
                 r, status = self.end_of(r["call"]), 200
         else:
             if point in AT_FIRST:
-                wait_for(lambda: not self.placeholders(), 10)
+                wait_for(lambda: not self.placeholders(), 60)
             self.arm(point)
             status, r = self.ask("echo ok", ready=point.startswith("ahead."))
         if status == 202:
@@ -275,14 +275,14 @@ class Faults(unittest.TestCase):
         what = self.check(point, status, r)
         took = time.monotonic() - begin
         self.arm("")
-        wait_for(self.usable, 20)
+        wait_for(self.usable, 60)
         if point in self.of_neurond:
             Faults.up = time.monotonic()
         self.seen.setdefault((point, what), []).append(took)
 
     def test_every_step(self):
         self.arm("")
-        wait_for(self.usable, 20)
+        wait_for(self.usable, 60)
         footprint.settle(self.i)
         before = footprint.footprint(self.i)
         every = [p for p in points() if loops_work() or
@@ -313,13 +313,13 @@ class Faults(unittest.TestCase):
     def test_slots_are_whole(self):
         """As many neurons as there may be, after all those deaths."""
         for _ in range(3):
-            sessions = [wait_for(self.session, 20) for _ in range(4)]
+            sessions = [wait_for(self.session, 60) for _ in range(4)]
             for s in sessions:
                 self.assertEqual(self.i.bash("echo ok", session=s)["stdout"],
                                  "ok\n")
             for s in sessions:
                 self.i.request("DELETE", "/v1/sessions/" + s)
-            wait_for(lambda: self.i.status()["neurons"]["live"] == 0, 10)
+            wait_for(lambda: self.i.status()["neurons"]["live"] == 0, 60)
 
     def session(self):
         status, body = self.i.request("POST", "/v1/sessions", {})

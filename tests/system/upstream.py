@@ -427,10 +427,7 @@ def resolve(query, how, to):
     return out
 
 
-def names_udp(address):
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    s.bind((address, 53))
+def names_udp(s, address):
     while True:
         query, who = s.recvfrom(4096)
         try:
@@ -441,8 +438,7 @@ def names_udp(address):
             s.sendto(out, who)
 
 
-def names_tcp(address):
-    s = socket.create_server((address, 53))
+def names_tcp(s, address):
     while True:
         c, _ = s.accept()
         c.settimeout(5)
@@ -517,8 +513,12 @@ def main():
         listen("0.0.0.0", socket.AF_INET, port)
         listen("::", socket.AF_INET6, port)
     for address in (RESOLVER, "0.0.0.0"):
-        for names in (names_udp, names_tcp):
-            threading.Thread(target=names, args=(address,),
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        udp.bind((address, 53))
+        tcp = socket.create_server((address, 53), reuse_port=True)
+        for names, s in ((names_udp, udp), (names_tcp, tcp)):
+            threading.Thread(target=names, args=(s, address),
                              daemon=True).start()
     # an address of IPv6 is tentative for a moment, and can't be used then
     end = time.monotonic() + 60
