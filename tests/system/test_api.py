@@ -369,7 +369,7 @@ class Budgets(unittest.TestCase):
     def test_neurons(self):
         conf = CONFIG + "neurons-principal 2\nneuron-wait 0\n"
         with Instance(conf) as i:
-            one, two = i.session(), i.session()
+            one, _ = i.session(), i.session()
             status, body = i.request("POST", "/v1/sessions", {})
             self.assertEqual((status, body["error"]["code"]),
                              (429, "too_many"))

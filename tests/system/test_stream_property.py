@@ -100,7 +100,6 @@ class Property(unittest.TestCase):
         r = random.Random(SEED * 1000 + n)
         pieces = r.randrange(3, 12)
         want = written(SEED * 1000 + n, pieces)
-        path = "/v1/calls"
         code = WRITER % (SEED * 1000 + n, pieces)
         result = self.i.call("python", {"code": code})
         self.assertEqual(result["state"], "completed", result)
