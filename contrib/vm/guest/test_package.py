@@ -317,22 +317,23 @@ class Package(unittest.TestCase):
         self.ok("sh", "-c", self.shown(
             "myelind.8", "kill -HUP $(pidof myelind); sleep 1; myelinctl "
             "status"))
-        # something asks, and who follows the journal sees it
+        # something asks, and who follows the journal then sees it
+        follow = self.shown(
+            "myelind.8", "journalctl -f "
+            "MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a")
+        self.assertTrue(wait_for(answers, 120), journal("-n", "40"))
         asking = subprocess.Popen(
             ["runuser", "-u", "alice", "--", "timeout", "120", "myelinctl",
              "run", "--", "sh", "-c", "rm -rf .git; echo ran"], cwd="/",
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
-        following = subprocess.Popen(
-            ["timeout", "120", "sh", "-c", self.shown(
-                "myelind.8", "journalctl -f "
-                "MESSAGE_ID=f4dba1df5f604fadad3e99300631d72a")], cwd="/",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        self.assertTrue(any(b"a-" in line for line in following.stdout))
-        for p in (following, asking):
-            p.terminate()
-            p.wait(timeout=120)
-        following.stdout.close()
+        there = wait_for(lambda: b"a-" in sh(
+            "journalctl", "-q", "--no-pager", follow.split()[-1]).stdout, 120)
+        r = sh("timeout", "30", "sh", "-c", follow)
+        asking.terminate()
+        asking.wait(timeout=150)
+        self.assertTrue(there, journal("-n", "40"))
+        self.assertIn(b"a-", r.stdout, r.stderr)
 
     def test_14c_moved_to_another_host(self):
         self.ok("sh", "-c", self.shown(
