@@ -206,6 +206,8 @@ START_TEST(commit_of_another)
 	rig.generation++;
 	rig_commit(&rig, MSG_COMMIT);
 	ck_assert(rig_closed(&rig, RIG_CONTROL));
+	rig_kill(&rig);
+	rig_end(&rig);
 }
 END_TEST
 
