@@ -85,12 +85,13 @@ def served(pid):
 def of_uids(uids):
     """Processes with a uid of that block, whose instance is gone: the block
     is free then, and another instance that starts beside us may be given it.
+    Whom the host's init has yet to reap runs nothing.
     """
     found = {}
     for pid in pids():
         uid = uid_of(pid)
         if uid is not None and uids[0] <= uid <= uids[1] and \
-                not served(pid):
+                state(pid) not in ("Z", "X", "") and not served(pid):
             found[pid] = read("/proc/%d/comm" % pid).strip()
     return found
 

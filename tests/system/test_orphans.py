@@ -95,7 +95,7 @@ class Orphans(unittest.TestCase):
         except AssertionError:
             self.fail("left: %s" % {p: footprint.read("/proc/%d/comm" % p)
                                     for p in self.left(pids)})
-        self.assertEqual(footprint.of_uids(self.uids), {})
+        wait_for(lambda: footprint.of_uids(self.uids) == {}, seconds)
 
     def check_usable(self, calls):
         self.i.start()
