@@ -47,7 +47,7 @@ START_TEST(test_every_byte)
 	int i;
 
 	for (i = 0; i < 256; i++)
-		all[i] = (char)i;
+		all[i] = (char)(i + 1);	/* a NUL last */
 	safe = words_escape(all, sizeof(all));
 	for (p = safe; *p != '\0'; p++)
 		ck_assert((unsigned char)*p >= ' ' && *p != 0x7f);
