@@ -95,79 +95,6 @@ class Bearer(Tcp):
                          (200, "completed", 0), result)
         self.assertEqual(result["principal"], "key:ci")
 
-    def test_all_that_is_wrong_is_told_alike(self):
-        key = self.add("ci")
-        good = key["token"]
-        gone = self.add("other")
-        self.i.request("DELETE", "/v1/keys/" + gone["key"], operator=True)
-        late = self.add("owned", expires_s=1)
-        wait_for(lambda: self.ask("GET", "/v1/whoami", late["token"])[0] ==
-                 401, 60)
-        head = "GET /v1/whoami%s HTTP/1.1\r\nHost: localhost\r\n" \
-            "Connection: close\r\n%s\r\n"
-        rows = {
-            "none": ("", ""),
-            "another host's": ("", "Authorization: Bearer %s\r\n" %
-                               strangers_token()),
-            "made up": ("", "Authorization: Bearer %s\r\n" % (
-                "myelin_" + "a" * 49)),
-            "truncated": ("", "Authorization: Bearer %s\r\n" % good[:-1]),
-            "mistyped": ("", "Authorization: Bearer %s\r\n" % (
-                good[:10] + ("x" if good[10] != "x" else "y") + good[11:])),
-            "longer": ("", "Authorization: Bearer %sx\r\n" % good),
-            "revoked": ("", "Authorization: Bearer %s\r\n" % gone["token"]),
-            "expired": ("", "Authorization: Bearer %s\r\n" % late["token"]),
-            "in the query": ("?token=" + good, ""),
-            "in the query, by its standard name": (
-                "?access_token=" + good, ""),
-            "twice": ("", "Authorization: Bearer %s\r\n" % good * 2),
-            "twice, one wrong": ("", "Authorization: Bearer x\r\n"
-                                 "Authorization: Bearer %s\r\n" % good),
-            "two in one": ("", "Authorization: Bearer %s %s\r\n" % (
-                good, good)),
-            "two with a comma": ("", "Authorization: Bearer %s,%s\r\n" % (
-                good, good)),
-            "another scheme": ("", "Authorization: Basic %s\r\n" % good),
-            "no scheme": ("", "Authorization: %s\r\n" % good),
-            "its hash": ("", "Authorization: Bearer %s\r\n" % (
-                hashlib.sha256(good.encode()).hexdigest())),
-            "its id": ("", "Authorization: Bearer %s\r\n" % key["key"]),
-            "another header": ("", "X-Api-Key: %s\r\n" % good),
-            "a huge one": ("", "Authorization: Bearer %s\r\n" % (
-                good + "x" * 8000)),
-            "a head that is too large": ("", "Authorization: Bearer %s\r\n"
-                                         "X: %s\r\n" % (good, "x" * 20000)),
-        }
-        for name, (query, fields) in rows.items():
-            with case(name):
-                got = self.raw((head % (query, fields)).encode())
-                top, _, body = got.partition(b"\r\n\r\n")
-                lines = top.decode().split("\r\n")
-                self.assertEqual(lines[0], "HTTP/1.1 401 Unauthorized")
-                self.muted(401, json.loads(body),
-                           http.client.parse_headers(io.BytesIO(
-                               top.partition(b"\r\n")[2] + b"\r\n\r\n")))
-                # not even their sizes differ
-                self.assertEqual(len(got), getattr(self, "size", len(got)))
-                self.size = len(got)
-        with case("and the right one"):
-            got = self.raw((head % (
-                "", "Authorization: bearer  %s \r\n" % good)).encode())
-            self.assertIn(b" 200 OK\r\n", got)
-        with case("tokens are in no log and no record"):
-            text = self.i.log()
-            for path in glob.glob(os.path.join(self.i.state, "policy", "*")):
-                if os.path.isfile(path):
-                    with open(path, "rb") as f:
-                        text += f.read().decode("latin-1")
-            for token in (good, gone["token"], late["token"]):
-                self.assertNotIn(token, text)
-                self.assertNotIn(token[:40], text)
-        wait_for(lambda: {"unknown", "malformed", "revoked", "expired"} <= {
-            r["why"] for r in self.audit("key.refused")}, 60)
-        self.assertLessEqual({gone["key"], late["key"]}, {
-            r["key"] for r in self.audit("key.refused")})
-
     def test_names_that_lead_here(self):
         token = self.add("ci")["token"]
         port = ":%d" % self.port
@@ -341,6 +268,83 @@ class Bearer(Tcp):
              "args": {"command": "printf 'k %s%s\\n' " + token[:20] + " " +
                       token[20:]}})
         self.assertEqual(result["stdout"], "k [redacted:myelin]\n")
+
+
+class Wrong(Tcp):
+    # of its own: of many refusals not each is in the audit log
+
+    def test_all_that_is_wrong_is_told_alike(self):
+        key = self.add("ci")
+        good = key["token"]
+        gone = self.add("other")
+        self.i.request("DELETE", "/v1/keys/" + gone["key"], operator=True)
+        late = self.add("owned", expires_s=1)
+        wait_for(lambda: self.ask("GET", "/v1/whoami", late["token"])[0] ==
+                 401, 60)
+        head = "GET /v1/whoami%s HTTP/1.1\r\nHost: localhost\r\n" \
+            "Connection: close\r\n%s\r\n"
+        rows = {
+            "none": ("", ""),
+            "another host's": ("", "Authorization: Bearer %s\r\n" %
+                               strangers_token()),
+            "made up": ("", "Authorization: Bearer %s\r\n" % (
+                "myelin_" + "a" * 49)),
+            "truncated": ("", "Authorization: Bearer %s\r\n" % good[:-1]),
+            "mistyped": ("", "Authorization: Bearer %s\r\n" % (
+                good[:10] + ("x" if good[10] != "x" else "y") + good[11:])),
+            "longer": ("", "Authorization: Bearer %sx\r\n" % good),
+            "revoked": ("", "Authorization: Bearer %s\r\n" % gone["token"]),
+            "expired": ("", "Authorization: Bearer %s\r\n" % late["token"]),
+            "in the query": ("?token=" + good, ""),
+            "in the query, by its standard name": (
+                "?access_token=" + good, ""),
+            "twice": ("", "Authorization: Bearer %s\r\n" % good * 2),
+            "twice, one wrong": ("", "Authorization: Bearer x\r\n"
+                                 "Authorization: Bearer %s\r\n" % good),
+            "two in one": ("", "Authorization: Bearer %s %s\r\n" % (
+                good, good)),
+            "two with a comma": ("", "Authorization: Bearer %s,%s\r\n" % (
+                good, good)),
+            "another scheme": ("", "Authorization: Basic %s\r\n" % good),
+            "no scheme": ("", "Authorization: %s\r\n" % good),
+            "its hash": ("", "Authorization: Bearer %s\r\n" % (
+                hashlib.sha256(good.encode()).hexdigest())),
+            "its id": ("", "Authorization: Bearer %s\r\n" % key["key"]),
+            "another header": ("", "X-Api-Key: %s\r\n" % good),
+            "a huge one": ("", "Authorization: Bearer %s\r\n" % (
+                good + "x" * 8000)),
+            "a head that is too large": ("", "Authorization: Bearer %s\r\n"
+                                         "X: %s\r\n" % (good, "x" * 20000)),
+        }
+        for name, (query, fields) in rows.items():
+            with case(name):
+                got = self.raw((head % (query, fields)).encode())
+                top, _, body = got.partition(b"\r\n\r\n")
+                lines = top.decode().split("\r\n")
+                self.assertEqual(lines[0], "HTTP/1.1 401 Unauthorized")
+                self.muted(401, json.loads(body),
+                           http.client.parse_headers(io.BytesIO(
+                               top.partition(b"\r\n")[2] + b"\r\n\r\n")))
+                # not even their sizes differ
+                self.assertEqual(len(got), getattr(self, "size", len(got)))
+                self.size = len(got)
+        with case("and the right one"):
+            got = self.raw((head % (
+                "", "Authorization: bearer  %s \r\n" % good)).encode())
+            self.assertIn(b" 200 OK\r\n", got)
+        with case("tokens are in no log and no record"):
+            text = self.i.log()
+            for path in glob.glob(os.path.join(self.i.state, "policy", "*")):
+                if os.path.isfile(path):
+                    with open(path, "rb") as f:
+                        text += f.read().decode("latin-1")
+            for token in (good, gone["token"], late["token"]):
+                self.assertNotIn(token, text)
+                self.assertNotIn(token[:40], text)
+        wait_for(lambda: {"unknown", "malformed", "revoked", "expired"} <= {
+            r["why"] for r in self.audit("key.refused")}, 60)
+        self.assertLessEqual({gone["key"], late["key"]}, {
+            r["key"] for r in self.audit("key.refused")})
 
 
 class Flood(Tcp):
