@@ -347,7 +347,10 @@ mount_ext4(const char *device)
 
 	if ((fs = fsopen("ext4", FSOPEN_CLOEXEC)) == -1)
 		return (-1);
-	/* What the neuron deletes is given back to the host's disk. */
+	/*
+	 * What the neuron deletes is given back to the host's disk, but for the
+	 * last: ext4 drops what it has not got to when it is unmounted.
+	 */
 	if (fsconfig(fs, FSCONFIG_SET_STRING, "source", device, 0) == 0 &&
 	    fsconfig(fs, FSCONFIG_SET_STRING, "errors", "remount-ro", 0) ==
 	    0 && fsconfig(fs, FSCONFIG_SET_FLAG, "noinit_itable", NULL, 0) ==

@@ -258,10 +258,13 @@ class Bounds(Rig):
         self.let_go()
         full = os.stat(self.image()).st_blocks * 512
         self.assertGreater(full, 20 << 20)
-        self.sh("rm x; sync -f .", ["-K"])
-        # the kernel discards when it has time to, at the latest at the end
+        # the kernel discards when it has time to, and no more once the file
+        # system is left
+        p = self.begin(["/bin/sh", "-c", "rm x && sync -f . && echo started; "
+                        "exec sleep 60"], ["-K"])
         wait_for(lambda: os.stat(self.image()).st_blocks * 512 < full // 2,
-                 60)
+                 50)
+        self.end(p)
 
     def grown(self, size):
         """Bytes of the home in a neuron whose limit that is."""
