@@ -331,7 +331,7 @@ class Load(unittest.TestCase):
             long = i.request("POST", "/v1/calls", {
                 "tool": "bash", "args": {"command": "echo begin; read x; "
                                          "echo end $x"},
-                "stdin": {"stream": True}})[1]["call"]
+                "timeout_ms": 600000, "stdin": {"stream": True}})[1]["call"]
             threads = [threading.Thread(target=ask, args=(n,))
                        for n in range(12)]
             for t in threads:
