@@ -163,14 +163,15 @@ policyd_start(struct event_base *with, const char *dir)
 		log_warn("%s", dir);
 		return (-1);
 	}
-	if ((fd = openat(dirfd, "audit.jsonl", O_RDWR | O_APPEND | O_CREAT |
-	    O_CLOEXEC | O_NOFOLLOW, 0600)) == -1) {
-		log_warn("audit.jsonl");
+	/* First, as whoever has it may not be through with its records. */
+	if (store_open(path) == -1) {
 		close(dirfd);
 		return (-1);
 	}
-	if (store_open(path) == -1) {
-		close(fd);
+	if ((fd = openat(dirfd, "audit.jsonl", O_RDWR | O_APPEND | O_CREAT |
+	    O_CLOEXEC | O_NOFOLLOW, 0600)) == -1) {
+		log_warn("audit.jsonl");
+		store_close();
 		close(dirfd);
 		return (-1);
 	}

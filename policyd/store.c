@@ -13,6 +13,11 @@
 #define APPLICATION_ID_TEXT	"1299801452"
 #define CHECK_MAX	(64 * 1024 * 1024) /* bytes whose check takes < 1 s */
 #define WAL_PAGES	2000		/* of 4 KiB, before a checkpoint */
+/*
+ * For one whose myelind was killed, and who has yet to write down its end: less
+ * than a start may stand still.
+ */
+#define LOCK_WAIT	8000		/* ms */
 
 static sqlite3		*db;
 static sqlite3_stmt	*stmts[STMT_COUNT];
@@ -190,8 +195,13 @@ store_ours(const char *name)
 	if (store_number("PRAGMA application_id", &id) == -1 ||
 	    store_number("PRAGMA user_version", &version) == -1 ||
 	    store_number("SELECT COUNT(*) FROM sqlite_master", &tables) == -1) {
-		log_warnx("%s is no database, or damaged: %s; move it away "
-		    "to start with an empty one", name, sqlite3_errmsg(db));
+		if ((sqlite3_errcode(db) & 0xff) == SQLITE_BUSY)
+			log_warnx("%s is used by another process, for %d s "
+			    "already", name, LOCK_WAIT / 1000);
+		else
+			log_warnx("%s is no database, or damaged: %s; move it "
+			    "away to start with an empty one", name,
+			    sqlite3_errmsg(db));
 		return (-1);
 	}
 	if (id == APPLICATION_ID || (id == 0 && version == 0 && tables == 0))
@@ -321,6 +331,7 @@ store_open(const char *path)
 		goto fail;
 	}
 	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, LOCK_WAIT);
 	/* The lock is taken now and for good, so no shared memory is needed. */
 	if (store_exec("PRAGMA locking_mode = EXCLUSIVE") == -1 ||
 	    store_exec("PRAGMA temp_store = MEMORY") == -1 ||

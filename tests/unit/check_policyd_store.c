@@ -51,6 +51,31 @@ START_TEST(opens_again)
 }
 END_TEST
 
+/* Whoever has it ends, but not at once. */
+START_TEST(another_is_waited_for)
+{
+	int fds[2], status;
+	pid_t pid;
+	char c;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	ck_assert_int_ne(pid = fork(), -1);
+	if (pid == 0) {
+		if (store_open(path) == -1 || write(fds[1], "", 1) != 1)
+			_exit(1);
+		usleep(500000);
+		store_close();
+		_exit(0);
+	}
+	close(fds[1]);
+	ck_assert_int_eq(read(fds[0], &c, 1), 1);
+	close(fds[0]);
+	ck_assert_int_eq(store_open(path), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(newer_is_refused)
 {
 	ck_assert_int_eq(store_open(path), 0);
@@ -358,6 +383,7 @@ main(void)
 		return (1);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, opens_again);
+	tcase_add_test(tc, another_is_waited_for);
 	tcase_add_test(tc, newer_is_refused);
 	tcase_add_test(tc, damaged_is_refused);
 	tcase_add_test(tc, broken_page_is_refused);
