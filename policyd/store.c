@@ -196,8 +196,9 @@ store_ours(const char *name)
 	    store_number("PRAGMA user_version", &version) == -1 ||
 	    store_number("SELECT COUNT(*) FROM sqlite_master", &tables) == -1) {
 		if ((sqlite3_errcode(db) & 0xff) == SQLITE_BUSY)
-			log_warnx("%s is used by another process, for %d s "
-			    "already", name, LOCK_WAIT / 1000);
+			log_warnx("%s is still used by another process after "
+			    "%d s; when that has ended, start again", name,
+			    LOCK_WAIT / 1000);
 		else
 			log_warnx("%s is no database, or damaged: %s; move it "
 			    "away to start with an empty one", name,
